@@ -54,6 +54,7 @@ static const char help[] =
     "                         'bcs*,lp_*,n<1e5,nnz>=1e4,kind=*power*,kind=complex'\n"
     "How to solve:\n"
     "      --solvers=LIST     run only these solvers, separated by commas\n"
+    "      --without=LIST     the automatic choice may not take these solvers\n"
     "      --device=N         CUDA device N (default: 0 if there is one)\n"
     "      --cpu              use no GPU\n"
     "      --host             B and X on the host for GPU solvers too, copies count\n"
@@ -76,8 +77,8 @@ static const char help[] =
     "      --csv=FILE         write all results, times in seconds, one line for each\n"
     "                         solver and triangle\n"
     "      --json=FILE        write the same as JSON\n"
-    "      --html=FILE        write a page: summary, figures (with python3), tables\n"
-    "      --plot=DIR         draw figures as SVG files in DIR (with python3)\n"
+    "      --html=FILE        write a page: summary, figures, tables; needs python3\n"
+    "      --plot=DIR         draw figures as SVG files in DIR; needs python3\n"
     "      --choice           show the automatic choice relative to the fastest\n"
     "                         solver, and the share within 1.1 and 1.3\n"
     "  -q, --quiet            print no table\n"
@@ -114,6 +115,15 @@ static void take_solvers(const option_row *row, const char *text, void *user)
     ((arguments *)user)->session.settings.solvers = text;
 }
 
+/* The library reads it wherever a solver is chosen, also in child processes. */
+static void take_without(const option_row *row, const char *text, void *user)
+{
+    char name[64];
+    (void)user;
+    if (find_unknown_solver(text, name, sizeof name)) wrong(row->what, name);
+    setenv("TRISOLVE_WITHOUT", text, 1);
+}
+
 static void take_device(const option_row *row, const char *text, void *user)
 {
     ((arguments *)user)->session.settings.device = TRS_CUDA(whole_number(row, text));
@@ -148,7 +158,8 @@ enum {
     FIGURES = 2048, /* --html, --plot */
     APART = 4096,
     DEVICE = 8192,
-    CPU = 16384
+    CPU = 16384,
+    WITHOUT = 32768
 };
 
 #define AT(member)      offsetof(arguments, member)
@@ -170,6 +181,7 @@ static const option_row rows[] = {
     {"nrhs", 0, TEXT, take_whole, .member = SETTING(nrhs), NUMBERS(1, 100000),
      .what = "--nrhs needs a number from 1 to 100000, but got"},
     {"solvers", 0, TEXT, take_solvers, .what = "no such solver in this build"},
+    {"without", 0, TEXT, take_without, .bits = WITHOUT, .what = "no such solver in this build"},
     {"device", 0, TEXT, take_device, .bits = DEVICE, NUMBERS(0, 1000),
      .what = "--device needs the number of a device, but got"},
     {"cpu", 0, NO_TEXT, take_flag, .member = AT(cpu), .bits = CPU},
@@ -212,6 +224,7 @@ static const exclusion exclusions[] = {
      "--io excludes --dense, --calibrate, --choice, --html, --plot and options for triangles"},
     {DENSE, KIND | FACTOR | FILTER | CHOICE | MEASURE,
      "--dense generates its matrices; it excludes options for triangles and the choice"},
+    {WITHOUT, IO | DENSE | CALIBRATE, "--without needs a choice among solvers"},
     {APART, IO | DENSE | CALIBRATE,
      "--matrix-seconds, --matrix-memory and --resume exclude --io, --dense and --calibrate"},
     {LOWER, UPPER, "--lower and --upper exclude each other"},

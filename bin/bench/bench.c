@@ -5,7 +5,7 @@
 #include "calibrate/calibrate.h"
 
 #include "bin/common/message.h"
-#include "bin/bench/costs/first_use.h"
+#include "bin/costs/first_use.h"
 
 const char program_name[] = "trisolve-bench";
 

@@ -2,41 +2,32 @@
 bin_PROGRAMS += bin/trisolve-bench
 dist_man_MANS += doc/trisolve-bench.1
 EXTRA_DIST += bin/bench/README.md
-BENCH_CELLS = bin/bench/measure/bed.c bin/bench/measure/bed.h bin/bench/measure/cell.c \
-	bin/bench/measure/cell.h bin/bench/measure/result.c bin/bench/measure/result.h \
-	bin/bench/measure/settings.h bin/bench/measure/solvers.c bin/bench/measure/solvers.h
-BENCH_MEASURE = $(BENCH_CELLS) bin/bench/measure/dense.c bin/bench/measure/dense.h \
+BENCH_MEASURE = bin/bench/measure/bed.c bin/bench/measure/bed.h bin/bench/measure/cell.c \
+	bin/bench/measure/cell.h bin/bench/measure/dense.c bin/bench/measure/dense.h \
 	bin/bench/measure/host.c bin/bench/measure/host.h bin/bench/measure/io.c \
-	bin/bench/measure/io.h bin/bench/measure/summary.c bin/bench/measure/summary.h \
-	bin/bench/measure/triangle.c bin/bench/measure/triangle.h
-# which other programs that choose a solver have, too (bin/bench/costs)
-BENCH_FIT = bin/bench/calibrate/fit.c bin/bench/calibrate/fit.h bin/bench/calibrate/groups.c \
-	bin/bench/calibrate/groups.h bin/bench/calibrate/problems.c bin/bench/calibrate/problems.h
-BENCH_CALIBRATE = $(BENCH_FIT) bin/bench/calibrate/calibrate.c bin/bench/calibrate/calibrate.h \
+	bin/bench/measure/io.h bin/bench/measure/result.c bin/bench/measure/result.h \
+	bin/bench/measure/settings.h bin/bench/measure/solvers.c bin/bench/measure/solvers.h \
+	bin/bench/measure/summary.c bin/bench/measure/summary.h bin/bench/measure/triangle.c \
+	bin/bench/measure/triangle.h
+BENCH_CALIBRATE = bin/bench/calibrate/calibrate.c bin/bench/calibrate/calibrate.h \
+	bin/bench/calibrate/fit.c bin/bench/calibrate/fit.h bin/bench/calibrate/groups.c \
+	bin/bench/calibrate/groups.h bin/bench/calibrate/problems.c bin/bench/calibrate/problems.h \
 	bin/bench/calibrate/steps.c bin/bench/calibrate/steps.h
-BENCH_FIGURES = bin/bench/figures/bars.c bin/bench/figures/comparison.c \
-	bin/bench/figures/comparison.h bin/bench/figures/dense_figures.c bin/bench/figures/figures.c \
-	bin/bench/figures/figures.h bin/bench/figures/gnuplot.c bin/bench/figures/kinds.h \
-	bin/bench/figures/profile.c bin/bench/figures/ratios.c bin/bench/figures/script.c \
-	bin/bench/figures/script.h
 BENCH_INPUT = bin/bench/input/factor.c bin/bench/input/input.c bin/bench/input/input.h
 BENCH_COLLECTION = bin/bench/collection/child.c \
 	bin/bench/collection/filter.c bin/bench/collection/filter.h bin/bench/collection/journal.c \
 	bin/bench/collection/journal.h bin/bench/collection/list.c bin/bench/collection/list.h \
 	bin/bench/collection/wire.c bin/bench/collection/wire.h
 BENCH_REPORT = bin/bench/report/choice.c bin/bench/report/columns.c bin/bench/report/columns.h \
-	bin/bench/report/csv.c bin/bench/report/dense_table.c bin/bench/report/io_table.c \
-	bin/bench/report/json.c bin/bench/report/output.c bin/bench/report/output.h \
-	bin/bench/report/plot.c bin/bench/report/report.c bin/bench/report/report.h \
+	bin/bench/report/csv.c bin/bench/report/dense_table.c bin/bench/report/figures.c \
+	bin/bench/report/io_table.c bin/bench/report/json.c bin/bench/report/output.c \
+	bin/bench/report/output.h bin/bench/report/report.c bin/bench/report/report.h \
 	bin/bench/report/screen.c bin/bench/report/screen.h bin/bench/report/table.c \
-	bin/bench/report/text.c bin/bench/report/text.h \
-	bin/bench/report/html/lists.c bin/bench/report/html/page.c bin/bench/report/html/page.h \
-	bin/bench/report/html/summary.c bin/bench/report/html/table.c
+	bin/bench/report/text.c bin/bench/report/text.h
 bin_trisolve_bench_SOURCES = bin/bench/args.c bin/bench/args.h bin/bench/bench.c \
 	$(BENCH_CALIBRATE) bin/bench/run.c \
-	$(BENCH_MEASURE) $(BENCH_FIGURES) $(BENCH_INPUT) $(BENCH_COLLECTION) $(BENCH_REPORT) \
-	$(COSTS_OF_CPU) $(FILES) $(NUMBERS) $(OPTIONS) $(PROBLEMS)
-bin_trisolve_bench_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+	$(BENCH_MEASURE) $(BENCH_INPUT) $(BENCH_COLLECTION) $(BENCH_REPORT) \
+	$(COSTS_OF_CPU) $(FILES) $(NUMBERS) $(OPTIONS) $(PROBLEMS) $(SCRIPT)
 bin_trisolve_bench_LDADD = $(FACTOR_LIBS) $(TRISOLVE) $(JANSSON_LIBS)
 
 # tests
@@ -44,11 +35,5 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/programs/t_fit
 tests_programs_t_fit_SOURCES = tests/programs/t_fit.c bin/bench/calibrate/fit.c \
 	bin/bench/calibrate/fit.h $(TIMING)
-tests_programs_t_fit_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_programs_t_fit_LDADD = $(CMOCKA_LIBS)
-check_PROGRAMS += tests/programs/t_figures
-tests_programs_t_figures_SOURCES = tests/programs/t_figures.c $(BENCH_MEASURE) $(BENCH_FIGURES) \
-	$(MESSAGE) $(NUMBERS) $(TIMING)
-tests_programs_t_figures_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_programs_t_figures_LDADD = $(TRISOLVE) $(CMOCKA_LIBS)
 endif

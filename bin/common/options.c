@@ -89,7 +89,7 @@ void leave_with_text(const option_row *row, const char *text, void *arguments)
 
 void print_address(void)
 {
-    printf("\nReport bugs to %s\n", PACKAGE_BUGREPORT);
+    printf("\nReport bugs to %s\n", TRS_BUG_REPORT);
 }
 
 void leave_version(const option_row *row, const char *text, void *arguments)

@@ -20,7 +20,7 @@ static const char help[] =
     "A file named - is standard input, Matrix Market only.\n"
     "\n"
     "      --json             print JSON: an object, or an array for several files\n"
-    "      --plot=FILE.svg    draw the rows of every level with gnuplot; for one file\n"
+    "      --plot=FILE.svg    draw the rows of every level; for one file; needs python3\n"
     "      --rhs              from a .tar.gz, read the right-hand side instead\n"
     "      --threads=N        threads of the reader\n"
     "      --low-memory       read with little more memory than the matrix takes\n"

@@ -10,20 +10,15 @@ bin_trisolve_sparse_SOURCES = bin/sparse/args.c bin/sparse/args.h bin/sparse/exi
 	bin/sparse/steps/place.h bin/sparse/steps/steps.c bin/sparse/failure.c bin/sparse/json.c \
 	bin/sparse/left_out.c bin/sparse/list.c bin/sparse/problem.c bin/sparse/problem.h \
 	bin/sparse/report.c bin/sparse/report.h bin/sparse/rhs.c bin/sparse/solve.c \
-	bin/sparse/solve.h bin/sparse/sparse.c $(FILES) $(NUMBERS) $(OPTIONS) \
-	$(COSTS_OF_CPU) $(BENCH_CELLS) $(BENCH_FIT) $(PROBLEMS)
-bin_trisolve_sparse_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
-bin_trisolve_sparse_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+	bin/sparse/solve.h bin/sparse/sparse.c $(FILES) $(NUMBERS) $(OPTIONS) $(BINARY) $(COSTS_OF_CPU)
 bin_trisolve_sparse_LDADD = $(FACTOR_LIBS) $(TRISOLVE) $(JANSSON_LIBS)
 
 # tests
 if HAVE_CMOCKA
 check_PROGRAMS += tests/programs/t_exits
 tests_programs_t_exits_SOURCES = tests/programs/t_exits.c bin/sparse/exits.c bin/sparse/exits.h
-tests_programs_t_exits_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_programs_t_exits_LDADD = $(TRISOLVE) $(CMOCKA_LIBS)
 check_PROGRAMS += tests/programs/t_problems
 tests_programs_t_problems_SOURCES = tests/programs/t_problems.c $(PROBLEMS)
-tests_programs_t_problems_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_programs_t_problems_LDADD = $(FACTOR_LIBS) $(TRISOLVE) $(CMOCKA_LIBS)
 endif

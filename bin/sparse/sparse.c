@@ -7,7 +7,7 @@
 #include "bin/common/files.h"
 #include "bin/common/message.h"
 #include "bin/common/numbers.h"
-#include "bin/bench/costs/first_use.h"
+#include "bin/costs/first_use.h"
 
 #include <math.h>
 #include <stdlib.h>

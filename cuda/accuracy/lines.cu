@@ -12,8 +12,7 @@
 
 #include "rows.cuh"
 #include "cuda/matrix/source.cuh"
-
-#include <cub/device/device_radix_sort.cuh>
+#include "cuda/runtime/sort.cuh"
 
 #include <cinttypes>
 
@@ -36,8 +35,7 @@ template <class F> static __device__ inline int64_t first_that(int64_t begin, in
 struct sorting {
     int32_t *key[2];
     int64_t *place[2];
-    void *temp;
-    size_t temp_bytes;
+    sort_temp temp;
 };
 
 static __global__ void key_kernel(const source A, int32_t *key, int64_t *place)
@@ -61,24 +59,22 @@ static __global__ void index_kernel(const source A, const int64_t *place, int32_
     idx[q] = (int32_t)last_up_to(A.majors, place[q], [=](int64_t l) { return A.said(l); });
 }
 
-static cudaError_t sort(const sorting &s, size_t *bytes, int64_t nnz, int bits, cudaStream_t stream)
+static int sort(sorting &s, int64_t nnz, int bits, cudaStream_t stream)
 {
-    return cub::DeviceRadixSort::SortPairs(s.temp, *bytes, s.key[0], s.key[1], s.place[0],
-                                           s.place[1], nnz, 0, bits, stream);
+    return sort_pairs(s.temp, s.key[0], s.key[1], s.place[0], s.place[1], nnz, bits, stream);
 }
 
 /* Fills the arrays of l, whose memory is there; idx takes the place of the first keys. */
-static int fill(trs_lines *l, const sorting &s, int bits, cudaStream_t stream)
+static int fill(trs_lines *l, sorting &s, int bits, cudaStream_t stream)
 {
     const source A = source_of(&l->A);
-    size_t bytes = s.temp_bytes;
     if (A.blocks == 0)
         return cuda_status(
             cudaMemsetAsync(l->ptr, 0, ((size_t)A.majors + 1) * sizeof *l->ptr, stream),
             "no entries");
+    TRS_ASSERT(s.temp.p && l->idx == s.key[0] && l->place == s.place[1]);
     key_kernel<<<blocks_of(A.blocks), PLAIN, 0, stream>>>(A, s.key[0], s.place[0]);
-    int rc =
-        cuda_status(sort(s, &bytes, A.blocks, bits, stream), "sorting the entries of a matrix");
+    const int rc = sort(s, A.blocks, bits, stream);
     if (rc) return rc;
     pointer_kernel<<<blocks_of(A.majors + 1ll), PLAIN, 0, stream>>>(A, s.key[1], l->ptr);
     index_kernel<<<blocks_of(A.blocks), PLAIN, 0, stream>>>(A, s.place[1], l->idx);
@@ -97,13 +93,13 @@ static int find_lines(trs_context *ctx, trs_lines *l, cudaStream_t stream)
     const int64_t nnz = l->A.nnz, lines = trs_major_count(&l->A);
     const int bits = bits_of_index(lines);
     sorting s = {};
-    int rc = cuda_status(sort(s, &s.temp_bytes, nnz, bits, stream), "sorting the entries");
+    const int rc = sort(s, nnz, bits, stream);
     if (rc) return rc;
     l->memory = carve_new(ctx, "the rows of a transpose", [&](carver &carve) {
         carve(l->ptr, lines + 1);
         for (int k = 0; k < 2; k++) carve(s.key[k], nnz);
         for (int k = 0; k < 2; k++) carve(s.place[k], nnz);
-        carve(s.temp, (int64_t)s.temp_bytes);
+        carve(s.temp.p, (int64_t)s.temp.bytes);
         l->idx = s.key[0];
         l->place = s.place[1];
     });
@@ -169,5 +165,6 @@ int trs_lines_check(trs_context *ctx, const trs_mat *A, void *stream)
     if (e == cudaSuccess) e = cudaStreamSynchronize(s);
     rc = cuda_status(e, "looking at a matrix");
     trs_gpu_free(ctx, there);
-    return rc ? rc : report(A, wrong);
+    if (rc) return rc;
+    return report(A, wrong);
 }

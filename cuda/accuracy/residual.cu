@@ -159,7 +159,8 @@ int trs_gpu_residual(const trs_lines *l, int nrhs, trs_view b, trs_view x, void 
         fold_kernel<<<(unsigned)nrhs, PLAIN, 0, s>>>((int)blocks, part, all);
         return launched();
     });
-    return rc ? rc : fetch(found, all, (size_t)nrhs * sizeof *found, s);
+    if (rc) return rc;
+    return fetch(found, all, (size_t)nrhs * sizeof *found, s);
 }
 
 /* ---- norms ----------------------------------------------------------------------------------------------------- */

@@ -109,6 +109,7 @@ static __device__ inline void each_row(const M &m, L load, F add, G done)
 {
     const int lane = threadIdx.x % 32, own = lane % m.lanes, each = 32 / m.lanes;
     const int64_t warp = index_of_thread() / 32, warps = all_threads() / 32;
+    TRS_ASSERT(m.lanes > 0 && 32 % m.lanes == 0);
     const auto add_row = [&](S &sum, int64_t i, int first, int step) {
         m.each(i, first, step, load, [&](int64_t j, auto a, auto x) { add(sum, i, j, a, x); });
     };

@@ -35,7 +35,8 @@ int dataflow_new(trs_context *ctx, const trs_pattern *p, trs_dtype dtype, datafl
     d->val = (char *)d->inv + (size_t)f->nodes * size;
     d->row_node = (int32_t *)((char *)d->inv + numbers);
     rc = single_new(d);
-    return rc ? rc : many_new(ctx, d);
+    if (rc) return rc;
+    return many_new(ctx, d);
 }
 
 int dataflow_take(const dataflow *d, const void *val, void *stream)
@@ -45,7 +46,8 @@ int dataflow_take(const dataflow *d, const void *val, void *stream)
 
 int64_t dataflow_work_bytes(int64_t nodes, int64_t n, trs_dtype dtype, int nrhs)
 {
-    return nrhs > 1 ? many_work_bytes(nodes, n, dtype, nrhs) : single_work_bytes(nodes, dtype);
+    if (nrhs > 1) return many_work_bytes(nodes, n, dtype, nrhs);
+    return single_work_bytes(nodes, dtype);
 }
 
 /* As many right-hand sides at a time as there is a kernel for. */
@@ -72,7 +74,8 @@ static int build(trs_instance *inst)
     if (rc) return rc;
     const trs_pattern p = trs_pattern_of(inst->op);
     dataflow *d = data_new<dataflow>(ctx, &inst->data);
-    return d ? dataflow_new(ctx, &p, inst->op->tri.dtype, d) : TRS_EMEM;
+    if (!d) return TRS_EMEM;
+    return dataflow_new(ctx, &p, inst->op->tri.dtype, d);
 }
 
 static void release(trs_instance *inst)
@@ -84,7 +87,8 @@ static void release(trs_instance *inst)
 static int update(trs_instance *inst, void *stream)
 {
     const int rc = trs_operator_device(inst->op, TRS_OP_VALUES);
-    return rc ? rc : dataflow_take((const dataflow *)inst->data, inst->op->device.val, stream);
+    if (rc) return rc;
+    return dataflow_take((const dataflow *)inst->data, inst->op->device.val, stream);
 }
 
 static int64_t work_bytes(const trs_instance *inst, int nrhs)

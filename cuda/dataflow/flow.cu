@@ -23,11 +23,9 @@
 #include "config.h"
 
 #include "dataflow.cuh"
+#include "cuda/runtime/sort.cuh"
 
 #include <cstring>
-
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
 
 enum { WARP = TRS_FLOW_WARP, BATCH = TRS_FLOW_BATCH, PARTIAL = TRS_FLOW_PARTIAL };
 
@@ -51,8 +49,7 @@ struct making {
     int32_t *same_key;         /* [nodes] the first node with the key of node k */
     int32_t *starts;           /* [nodes+1] 1: a task begins at node k; then 0 */
     int32_t *task;             /* [nodes+1] tasks that begin before node k */
-    void *temp;                /* [temp_bytes] of CUB */
-    size_t temp_bytes;
+    sort_temp temp;
 };
 
 /* ---- nodes ------------------------------------------------------------------------------------------------ */
@@ -159,7 +156,7 @@ static __global__ void starts_kernel(const making m)
 {
     const int32_t k = index32_of_thread();
     if (k > m.nodes) return;
-    m.starts[k] = k < m.nodes && (k - m.same_key[k]) % (WARP / lanes_of_key(m.key[k])) == 0 ? 1 : 0;
+    m.starts[k] = k < m.nodes && (k - m.same_key[k]) % (WARP / lanes_of_key(m.key[k])) == 0;
 }
 
 static __global__ void task_kernel(const making m, const trs_flow f)
@@ -221,55 +218,21 @@ static __global__ void take_kernel(const trs_flow f, const T *from, T *val, T *i
 
 /* ---- sorts and scans -------------------------------------------------------------------------------------------- */
 
-static cudaError_t sort(making &m, int64_t levels)
+static int sort(making &m, int64_t levels)
 {
     int bits = LANES_BITS + 1;
     while ((int64_t)1 << (bits - LANES_BITS - 1) < levels) bits++;
-    return cub::DeviceRadixSort::SortPairs(m.temp, m.temp_bytes, m.node_key, m.key, m.identity,
-                                           m.order, m.nodes, 0, bits);
+    return sort_pairs(m.temp, m.node_key, m.key, m.identity, m.order, m.nodes, bits);
 }
 
-struct larger_of {
-    __host__ __device__ int32_t operator()(int32_t a, int32_t b) const { return a > b ? a : b; }
-};
-
-struct sum_of { /* in 64 bits, whatever is added up */
-    __host__ __device__ int64_t operator()(int64_t a, int64_t b) const { return a + b; }
-};
-
-/* sum [k] = a [0] + ... + a [k-1] */
-static cudaError_t add_up(making &m, const int32_t *a, int32_t *sum, int32_t count)
+/* m.temp.bytes: the most that a sort or a sum needs. */
+static int find_temp(making &m, int64_t levels)
 {
-    return cub::DeviceScan::ExclusiveSum(m.temp, m.temp_bytes, a, sum, count);
-}
-
-static cudaError_t add_up(making &m, const int32_t *a, int64_t *sum, int32_t count)
-{
-    return cub::DeviceScan::ExclusiveScan(m.temp, m.temp_bytes, a, sum, sum_of(), (int64_t)0,
-                                          count);
-}
-
-/* largest [k] = max (a [0], ..., a [k]) */
-static cudaError_t carry_largest(making &m, const int32_t *a, int32_t *largest, int32_t count)
-{
-    return cub::DeviceScan::InclusiveScan(m.temp, m.temp_bytes, a, largest, larger_of(), count);
-}
-
-/* m.temp_bytes: the most that one of them needs.  With temp NULL, as it is yet, CUB only says how much that
- * is. */
-static cudaError_t find_temp(making &m, int64_t levels)
-{
-    size_t most = 0;
-    const auto larger = [&](cudaError_t e) {
-        most = m.temp_bytes > most ? m.temp_bytes : most;
-        return e;
-    };
-    cudaError_t e = larger(sort(m, levels));
-    if (!e) e = larger(add_up(m, NULL, (int32_t *)NULL, m.nodes + 1));
-    if (!e) e = larger(add_up(m, NULL, (int64_t *)NULL, m.nodes + 1));
-    if (!e) e = larger(carry_largest(m, NULL, NULL, m.nodes));
-    m.temp_bytes = most;
-    return e;
+    int rc = sort(m, levels);
+    if (!rc) rc = sum_before(m.temp, m.starts, m.task, m.nodes + (int64_t)1);
+    if (!rc) rc = sum_before(m.temp, m.length, (int64_t *)NULL, m.nodes + (int64_t)1);
+    if (!rc) rc = largest_up_to(m.temp, m.mark, m.same_key, m.nodes);
+    return rc;
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------- */
@@ -290,7 +253,7 @@ static void lay_out(making &m, carver &carve)
     carve(m.key, m.nodes);
     carve(m.identity, m.nodes);
     carve(m.order, m.nodes);
-    carve(m.temp, (int64_t)m.temp_bytes);
+    carve(m.temp.p, (int64_t)m.temp.bytes);
 }
 
 static int flow_new(trs_context *ctx, const trs_pattern *t, const making &m, trs_flow *f)
@@ -315,9 +278,8 @@ static int cut_rows(trs_context *ctx, making &m)
 {
     const int32_t bound = m.nodes;
     row_nodes_kernel<<<blocks_of((int64_t)m.n + 1), PLAIN>>>(m);
-    const cudaError_t e = add_up(m, m.row_nodes, m.first, m.n + 1);
-    const int rc = e ? cuda_status(e, "the order of nodes")
-                     : trs_gpu_get(ctx, &m.nodes, m.first + m.n, sizeof m.nodes);
+    int rc = sum_before(m.temp, m.row_nodes, m.first, m.n + (int64_t)1);
+    if (!rc) rc = trs_gpu_get(ctx, &m.nodes, m.first + m.n, sizeof m.nodes);
     TRS_ASSERT(rc || (m.n <= m.nodes && m.nodes <= bound));
     return rc;
 }
@@ -328,14 +290,13 @@ static int order_nodes(trs_context *ctx, making &m, trs_flow *f)
     const unsigned blocks = blocks_of((int64_t)m.nodes + 1);
     row_kernel<<<blocks_of(m.n), PLAIN>>>(m);
     key_kernel<<<blocks, PLAIN>>>(m, f->sorted);
-    cudaError_t e = sort(m, f->levels);
+    int rc = sort(m, f->levels);
     place_kernel<<<blocks, PLAIN>>>(m, *f);
-    if (!e) e = add_up(m, m.length, f->ptr, m.nodes + 1);
-    if (!e) e = carry_largest(m, m.mark, m.same_key, m.nodes);
+    if (!rc) rc = sum_before(m.temp, m.length, f->ptr, m.nodes + (int64_t)1);
+    if (!rc) rc = largest_up_to(m.temp, m.mark, m.same_key, m.nodes);
     starts_kernel<<<blocks, PLAIN>>>(m);
-    if (!e) e = add_up(m, m.starts, m.task, m.nodes + 1);
-    const int rc = e ? cuda_status(e, "the order of nodes")
-                     : trs_gpu_get(ctx, &f->tasks, m.task + m.nodes, sizeof f->tasks);
+    if (!rc) rc = sum_before(m.temp, m.starts, m.task, m.nodes + (int64_t)1);
+    if (!rc) rc = trs_gpu_get(ctx, &f->tasks, m.task + m.nodes, sizeof f->tasks);
     TRS_ASSERT(rc || (0 < f->tasks && f->tasks <= f->nodes));
     return rc;
 }
@@ -365,9 +326,9 @@ int trs_flow_make(trs_context *ctx, const trs_pattern *t, trs_flow *f)
     if (most > INT32_MAX - 64) return trs_fail(TRS_ESUPPORT, "too many nodes for 32 bits");
     making m = {.n = t->n, .nodes = (int32_t)most, .Lp = t->ptr, .Li = t->idx, .level = t->level};
     f->levels = t->levels;
-    const cudaError_t e = find_temp(m, f->levels);
-    if (e) return cuda_status(e, "the order of nodes");
-    int rc = trs_flow_sort(ctx, t, &m.begin, &f->sorted, &f->sorted_count);
+    int rc = find_temp(m, f->levels);
+    if (rc) return rc;
+    rc = trs_flow_sort(ctx, t, &m.begin, &f->sorted, &f->sorted_count);
     const auto all = [&](carver &carve) { lay_out(m, carve); };
     if (!rc && !carve_scratch(ctx, "the order of nodes", all)) rc = TRS_EMEM;
     if (!rc) rc = cut_rows(ctx, m);

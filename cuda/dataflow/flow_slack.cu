@@ -20,9 +20,9 @@
 #include "config.h"
 
 #include "dataflow.cuh"
+#include "cuda/runtime/sort.cuh"
 
 #include <cooperative_groups.h>
-#include <cub/device/device_radix_sort.cuh>
 
 namespace cg = cooperative_groups;
 
@@ -44,8 +44,7 @@ struct slack { /* the arrays are on the device */
     int32_t *begin;           /* [levels+1] of each level in by_level */
     unsigned long long *seen; /* [2] rows of the sample, and those of them that have slack */
     int lanes;                /* of a row: 8, 16 or 32 */
-    void *temp;               /* [temp_bytes] of CUB */
-    size_t temp_bytes;
+    sort_temp temp;
 };
 
 /* ---- the sample --------------------------------------------------------------------------------------------- */
@@ -187,13 +186,11 @@ static __global__ void middle_kernel(const slack s, int32_t *level)
 
 /* ---- the host side ------------------------------------------------------------------------------------------ */
 
-/* With temp NULL it only says how much CUB needs. */
-static cudaError_t sort(slack *s)
+static int sort(slack *s)
 {
     int bits = 1;
     while (s->t.levels - 1 >> bits) bits++;
-    return cub::DeviceRadixSort::SortPairs(s->temp, s->temp_bytes, s->t.level, s->level,
-                                           s->identity, s->by_level, s->t.n, 0, bits);
+    return sort_pairs(s->temp, s->t.level, s->level, s->identity, s->by_level, s->t.n, bits);
 }
 
 /* The least lanes, a power of 2 up to a warp, for which a row of average length is at most `each` entries of
@@ -214,8 +211,8 @@ static int look(trs_context *ctx, const slack *s, bool *worth_it)
     const cudaError_t e = cudaMemsetAsync(s->seen, 0, sizeof seen, NULL);
     sample_kernel<<<blocks_of(s->t.n * (int64_t)lanes), PLAIN>>>(*s, lanes);
     seen_kernel<<<blocks_of(s->t.n), PLAIN>>>(*s);
-    const int rc =
-        e ? cuda_status(e, "the latest levels") : trs_gpu_get(ctx, seen, s->seen, sizeof seen);
+    int rc = cuda_status(e, "the latest levels");
+    if (!rc) rc = trs_gpu_get(ctx, seen, s->seen, sizeof seen);
     *worth_it = seen[1] > seen[0] / WORTH_IT;
     return rc;
 }
@@ -227,9 +224,9 @@ static int find_latest(slack *s)
     const int blocks = waiting_blocks((const void *)latest_kernel, WIDE, 0, wanted);
     s->lanes = lanes_for(s->t, 8, AHEAD);
     start_kernel<<<blocks_of(s->t.n), PLAIN>>>(*s);
-    const cudaError_t e = sort(s);
+    const int rc = sort(s);
     begin_kernel<<<blocks_of(s->t.n), PLAIN>>>(*s);
-    if (e) return cuda_status(e, "the latest levels");
+    if (rc) return rc;
     return launch_together((const void *)latest_kernel, blocks, WIDE, *s, NULL);
 }
 
@@ -238,8 +235,8 @@ int trs_flow_slack(trs_context *ctx, const trs_pattern *t, int32_t *level)
     slack s = {.t = *t};
     bool worth_it = false;
     if (t->levels > DEEP || t->n < 2) return TRS_OK;
-    cudaError_t e = sort(&s);
-    if (e) return cuda_status(e, "the latest levels");
+    int rc = sort(&s);
+    if (rc) return rc;
     void *const base = carve_scratch(ctx, "the latest levels", [&](carver &carve) {
         carve(s.latest, t->n);
         carve(s.identity, t->n);
@@ -247,15 +244,15 @@ int trs_flow_slack(trs_context *ctx, const trs_pattern *t, int32_t *level)
         carve(s.level, t->n);
         carve(s.begin, (int64_t)t->levels + 1);
         carve(s.seen, 2);
-        carve(s.temp, (int64_t)s.temp_bytes);
+        carve(s.temp.p, (int64_t)s.temp.bytes);
     });
     if (!base) return TRS_EMEM;
-    int rc = look(ctx, &s, &worth_it);
+    rc = look(ctx, &s, &worth_it);
     if (rc || !worth_it) return rc;
     rc = find_latest(&s);
     if (rc) return rc;
     middle_kernel<<<blocks_of(t->n), PLAIN>>>(s, level);
-    e = cudaGetLastError();
+    cudaError_t e = cudaGetLastError();
     if (!e) e = cudaDeviceSynchronize();
     return cuda_status(e, "the latest levels");
 }

@@ -13,8 +13,7 @@
 #include "config.h"
 
 #include "dataflow.cuh"
-
-#include <cub/device/device_radix_sort.cuh>
+#include "cuda/runtime/sort.cuh"
 
 enum { LONG = TRS_FLOW_WARP * TRS_FLOW_BATCH };
 
@@ -26,8 +25,7 @@ struct sorting {               /* the arrays are on the device */
     int32_t *row;              /* [rows] */
     uint64_t *key[2]; /* [entries] begin of its row, and level; before and after the sort */
     int64_t *entry;   /* [entries] of the triangle, before the sort */
-    void *temp;       /* [temp_bytes] of CUB */
-    size_t temp_bytes;
+    sort_temp temp;
 };
 
 static __global__ void find_kernel(const trs_pattern t, const sorting s)
@@ -72,12 +70,10 @@ static int bits_of(int64_t count)
     return bits;
 }
 
-/* With temp NULL it only says how much CUB needs. */
-static cudaError_t sort(sorting *s, int64_t *sorted)
+static int sort(sorting *s, int64_t *sorted)
 {
-    return cub::DeviceRadixSort::SortPairs(s->temp, s->temp_bytes, s->key[0], s->key[1], s->entry,
-                                           sorted, s->entries, 0,
-                                           s->level_bits + bits_of(s->entries));
+    return sort_pairs(s->temp, s->key[0], s->key[1], s->entry, sorted, s->entries,
+                      s->level_bits + bits_of(s->entries));
 }
 
 /* Scratch memory for all arrays, and found is 0. */
@@ -88,7 +84,7 @@ static int take_scratch(trs_context *ctx, sorting *s)
         carve(s->row, s->rows);
         for (int k = 0; k < 2; k++) carve(s->key[k], s->entries);
         carve(s->entry, s->entries);
-        carve(s->temp, (int64_t)s->temp_bytes);
+        carve(s->temp.p, (int64_t)s->temp.bytes);
     });
     if (!base) return TRS_EMEM;
     const cudaError_t e = cudaMemsetAsync(s->found, 0, 2 * sizeof *s->found, NULL);
@@ -104,6 +100,7 @@ static int find_long_rows(trs_context *ctx, const trs_pattern *t, sorting *s)
     rc = trs_gpu_get(ctx, found, s->found, sizeof found);
     s->rows = (int32_t)found[0];
     s->entries = (int64_t)found[1];
+    TRS_ASSERT(s->entries >= (int64_t)LONG * s->rows);
     return rc;
 }
 
@@ -114,16 +111,16 @@ int trs_flow_sort(trs_context *ctx, const trs_pattern *t, int64_t **begin, int64
     int rc = find_long_rows(ctx, t, &s);
     *count = s.entries;
     if (rc || !s.rows) return rc;
-    s.temp = NULL;
-    cudaError_t e = sort(&s, NULL);
-    if (e) return cuda_status(e, "long rows by level");
+    s.temp = {};
+    rc = sort(&s, NULL);
+    if (rc) return rc;
     *begin = device_new<int64_t>(ctx, t->n, "long rows");
     if (*begin) *sorted = device_new<int64_t>(ctx, s.entries, "long rows");
     rc = *sorted ? take_scratch(ctx, &s) : TRS_EMEM;
     if (rc) return rc;
     list_kernel<<<blocks_of(t->n), PLAIN>>>(*t, s, *begin);
     key_kernel<<<(unsigned)s.rows, PLAIN>>>(*t, s, *begin);
-    e = sort(&s, *sorted);
-    if (!e) e = cudaGetLastError();
-    return cuda_status(e, "long rows by level");
+    rc = sort(&s, *sorted);
+    if (rc) return rc;
+    return launched();
 }

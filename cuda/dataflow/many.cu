@@ -70,8 +70,10 @@ int many_at_once(int nrhs)
  * right-hand sides; where rows are long, four times as many, as far as a warp has them, split the entries. */
 template <class T, int R, class F> static int for_length(bool long_rows, F f)
 {
-    constexpr int SHORT = R < 8 ? 8 / R : 1, LONG = R < 32 ? 4 * SHORT : 2;
-    return long_rows ? f(shape<T, R, LONG>()) : f(shape<T, R, SHORT>());
+    constexpr int SHORT = R < 8 ? 8 / R : 1, WIDE = sizeof(T) > 8 ? 1 : 2;
+    constexpr int LONG = R < 32 ? 4 * SHORT : WIDE;
+    if (long_rows) return f(shape<T, R, LONG>());
+    return f(shape<T, R, SHORT>());
 }
 
 template <class T, int R = 2, class F> static int for_shape(int width, bool long_rows, F f)
@@ -182,7 +184,8 @@ template <class S> static int solve(const dataflow *d, const trs_job *job, int b
     to_rows<T, S::WIDTH><<<tiles, THREADS, 0, stream>>>(d->n, job->nrhs, b, k.rows);
     const int rc = launch<S>(k, blocks, stream);
     to_columns<T, S::WIDTH><<<tiles, THREADS, 0, stream>>>(d->n, job->nrhs, k.y, d->row_node, x);
-    return rc ? rc : launched();
+    if (rc) return rc;
+    return launched();
 }
 
 int many_solve(const dataflow *d, const trs_job *job)

@@ -131,7 +131,8 @@ int trs_elimination_run(trs_elimination *e, const trs_elimination_job *job)
 {
     clear_kernel<<<1, 1, 0, (cudaStream_t)job->stream>>>(job->outcome);
     const int rc = launched();
-    return rc ? rc : e->kernel->run(&e->p, e->data, job);
+    if (rc) return rc;
+    return e->kernel->run(&e->p, e->data, job);
 }
 
 int64_t trs_elimination_bytes(const trs_elimination *e)

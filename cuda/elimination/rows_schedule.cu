@@ -11,10 +11,7 @@
 #include "config.h"
 
 #include "rows.cuh"
-
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
-#include <cuda/functional>
+#include "cuda/runtime/sort.cuh"
 
 /* A schedule of more bytes does not fit: most of its places would have no entry. */
 enum { BYTES_OF_ENTRY = 256, BYTES_AT_LEAST = 64 << 20 };
@@ -29,8 +26,7 @@ struct making {
     int32_t *pivot;  /* [n] where the number of the pivot of each row is */
     int32_t *size;   /* [tasks*nodes+1] numbers of each node, and then where they begin */
     int64_t *groups; /* [tasks+1] groups of words of each task, and then where they begin */
-    void *temp;      /* [temp_bytes] of CUB */
-    size_t temp_bytes;
+    sort_temp temp;
 };
 
 struct scene {
@@ -218,38 +214,34 @@ static int bits_of(int64_t count)
     return bits;
 }
 
-static cudaError_t sort(scene *x)
+static int sort(scene *x)
 {
     making &m = x->m;
-    return cub::DeviceRadixSort::SortPairs(m.temp, m.temp_bytes, m.level[0], m.level[1], m.row[0],
-                                           m.row[1], x->p.n, 0, bits_of(x->p.levels));
+    return sort_pairs(m.temp, m.level[0], m.level[1], m.row[0], m.row[1], x->p.n,
+                      bits_of(x->p.levels));
 }
 
 /* run [n]: 0 where a row has the columns of the one before, else its own number; it becomes the first of those rows. */
-static cudaError_t find_runs(making *m, int64_t n)
+static int find_runs(making *m, int64_t n)
 {
-    return cub::DeviceScan::InclusiveScan(m->temp, m->temp_bytes, m->run, m->run,
-                                          cuda::maximum<int32_t>(), n);
+    return largest_up_to(m->temp, m->run, m->run, n);
 }
 
 /* p [count+1] becomes where each begins, and in the end the sum of all. */
-template <class V> static cudaError_t begin_of(making *m, V *p, int64_t count)
+template <class V> static int begin_of(making *m, V *p, int64_t count)
 {
-    return cub::DeviceScan::ExclusiveSum(m->temp, m->temp_bytes, p, p, count + 1);
+    return sum_before(m->temp, p, p, count + 1);
 }
 
-/* What CUB needs at most. */
-static cudaError_t find_temp(scene *x, int64_t seats)
+/* m.temp.bytes: the most that a sort or a sum needs. */
+static int find_temp(scene *x, int64_t seats)
 {
     making &m = x->m;
-    m.temp = NULL;
-    cudaError_t e = sort(x);
-    size_t most = m.temp_bytes;
-    if (!e) e = begin_of(&m, m.groups, seats);
-    most = max(most, m.temp_bytes);
-    if (!e) e = find_runs(&m, x->p.n);
-    m.temp_bytes = max(most, m.temp_bytes);
-    return e;
+    int rc = sort(x);
+    if (!rc) rc = begin_of(&m, m.size, seats);
+    if (!rc) rc = begin_of(&m, m.groups, seats);
+    if (!rc) rc = find_runs(&m, x->p.n);
+    return rc;
 }
 
 /* For as many tasks as there may be. */
@@ -257,8 +249,8 @@ static int take_scratch(trs_context *ctx, scene *x, int64_t most_tasks)
 {
     making &m = x->m;
     const int64_t n = x->p.n, levels = x->p.levels;
-    const cudaError_t e = find_temp(x, max(most_tasks * x->nodes, levels));
-    if (e) return cuda_status(e, "a schedule of elimination");
+    const int rc = find_temp(x, max(most_tasks * x->nodes, levels));
+    if (rc) return rc;
     const auto lay_out = [&](carver &carve) {
         carve(m.run, n);
         for (int k = 0; k < 2; k++) carve(m.level[k], n), carve(m.row[k], n);
@@ -267,7 +259,7 @@ static int take_scratch(trs_context *ctx, scene *x, int64_t most_tasks)
         carve(m.pivot, n);
         carve(m.size, most_tasks * x->nodes + 1);
         carve(m.groups, most_tasks + 1);
-        carve(m.temp, (int64_t)m.temp_bytes);
+        carve(m.temp.p, (int64_t)m.temp.bytes);
     };
     return carve_scratch(ctx, "a schedule of elimination", lay_out) ? TRS_OK : TRS_EMEM;
 }
@@ -277,14 +269,14 @@ static int find_tasks(trs_context *ctx, scene *x)
 {
     const int64_t n = x->p.n, levels = x->p.levels;
     run_kernel<<<few_blocks(ROW_WARP * n), PLAIN>>>(x->p, x->m.run);
-    cudaError_t e = find_runs(&x->m, n);
+    int rc = find_runs(&x->m, n);
     key_kernel<<<blocks_of(n), PLAIN>>>(*x);
-    if (!e) e = sort(x);
+    if (!rc) rc = sort(x);
     first_kernel<<<blocks_of(levels + 1), PLAIN>>>(*x);
     count_tasks_kernel<<<blocks_of(levels + 1), PLAIN>>>(*x);
-    if (!e) e = begin_of(&x->m, x->m.task, levels);
-    if (!e) e = cudaGetLastError();
-    if (e) return cuda_status(e, "a schedule of elimination");
+    if (!rc) rc = begin_of(&x->m, x->m.task, levels);
+    if (!rc) rc = launched();
+    if (rc) return rc;
     return trs_gpu_get(ctx, &x->s.tasks, x->m.task + levels, sizeof x->s.tasks);
 }
 
@@ -320,11 +312,11 @@ static int find_numbers(trs_context *ctx, scene *x)
     int32_t numbers = 0;
     seat_kernel<<<blocks_of(x->p.n), PLAIN>>>(*x);
     size_kernel<<<blocks_of(x->s.tasks + 1), PLAIN>>>(*x);
-    cudaError_t e = begin_of(&x->m, x->m.size, seats);
-    if (!e) e = begin_of(&x->m, x->m.groups, x->s.tasks);
-    if (e) return cuda_status(e, "a schedule of elimination");
+    int rc = begin_of(&x->m, x->m.size, seats);
+    if (!rc) rc = begin_of(&x->m, x->m.groups, x->s.tasks);
+    if (rc) return rc;
     begin_kernel<<<blocks_of(seats), PLAIN>>>(*x);
-    int rc = trs_gpu_get(ctx, &numbers, x->m.size + seats, sizeof numbers);
+    rc = trs_gpu_get(ctx, &numbers, x->m.size + seats, sizeof numbers);
     if (!rc)
         rc = trs_gpu_get(ctx, &x->s.list_groups, x->m.groups + x->s.tasks, sizeof x->s.list_groups);
     x->s.numbers = numbers;
@@ -354,7 +346,8 @@ static int make(trs_context *ctx, scene *x, int64_t most_tasks)
     if (!rc) rc = find_numbers(ctx, x);
     if (!rc && is_too_large(x)) return TRS_ESUPPORT;
     if (!rc) rc = make_list(ctx, x);
-    return rc ? rc : trs_gpu_wait(NULL);
+    if (rc) return rc;
+    return trs_gpu_wait(NULL);
 }
 
 int row_schedule_make(trs_context *ctx, const trs_elimination_pattern *p, row_shape shape,
@@ -362,6 +355,8 @@ int row_schedule_make(trs_context *ctx, const trs_elimination_pattern *p, row_sh
 {
     scene x = {.p = *p, .s = {.shape = shape}, .nodes = ROW_WARP / shape.lanes};
     const int64_t most_tasks = p->n / x.nodes + min(p->levels, p->n);
+    TRS_ASSERT(shape.lanes > 0 && ROW_WARP % shape.lanes == 0);
+    TRS_ASSERT(0 < shape.rows && shape.rows <= ROW_MOST_ROWS && shape.each > 0);
     int rc = TRS_OK;
     if (p->nnz > ROW_MOST || most_tasks * x.nodes > INT32_MAX) rc = TRS_ESUPPORT;
     else if (p->n > 0) rc = make(ctx, &x, most_tasks);

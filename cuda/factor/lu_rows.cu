@@ -13,15 +13,13 @@
 #include "config.h"
 
 #include "cuda/matrix/source.cuh"
+#include "cuda/runtime/sort.cuh"
 
 extern "C" {
 #include "elimination/lu_rows.h"
 }
 
-#include <algorithm>
 #include <cstring>
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
 
 /* ---- the pattern as keys ------------------------------------------------------------------------ */
 
@@ -167,37 +165,26 @@ struct sorting { /* scratch on the device */
     uint64_t *key[2], *code[2];
     int64_t *kept;
     unsigned long long *wrong;
-    void *temp; /* of CUB */
-    size_t temp_bytes, sort_bytes;
+    sort_temp temp;
 };
 
-static cudaError_t sort(sorting &w, const pattern &m, cub::DoubleBuffer<uint64_t> &key,
-                        cub::DoubleBuffer<uint64_t> &code)
+static int sort(sorting &w, const pattern &m)
 {
-    return cub::DeviceRadixSort::SortPairs(w.temp, w.sort_bytes, key, code, w.keys, 0,
-                                           2 * m.bits + 1);
-}
-
-static cudaError_t scan(void *temp, size_t &bytes, int64_t *a, int64_t count)
-{
-    return cub::DeviceScan::InclusiveSum(temp, bytes, a, a, count);
+    return sort_in_place(w.temp, w.key, w.code, w.keys, 2 * m.bits + 1);
 }
 
 static int scratch_for(trs_context *ctx, const pattern &m, sorting *w)
 {
     *w = {.keys = m.keys()};
-    cub::DoubleBuffer<uint64_t> key, code;
-    cudaError_t e = sort(*w, m, key, code); /* says what it needs */
-    size_t sums = 0, starts = 0;
-    if (!e) e = scan(NULL, sums, w->kept, w->keys);
-    if (!e) e = scan(NULL, starts, w->kept, m.n);
-    if (e) return cuda_status(e, "the rows of L + U");
-    w->temp_bytes = std::max(w->sort_bytes, std::max(sums, starts));
+    int rc = sort(*w, m);
+    if (!rc) rc = sum_up_to(w->temp, w->kept, w->keys);
+    if (!rc) rc = sum_up_to(w->temp, w->kept, m.n);
+    if (rc) return rc;
     void *const base = carve_scratch(ctx, "the rows of L + U", [&](carver &carve) {
         for (int k = 0; k < 2; k++) carve(w->key[k], w->keys), carve(w->code[k], w->keys);
         carve(w->kept, w->keys);
         carve(w->wrong, 1);
-        carve(w->temp, (int64_t)w->temp_bytes);
+        carve(w->temp.p, (int64_t)w->temp.bytes);
     });
     return base ? TRS_OK : TRS_EMEM;
 }
@@ -253,29 +240,26 @@ static int sort_keys(trs_context *ctx, const pattern &m, sorting *w, int64_t *ke
     cudaMemsetAsync(w->wrong, 0, sizeof wrong, NULL);
     pointers_kernel<<<few_blocks(m.majors + 1), PLAIN>>>(m, w->wrong);
     keys_kernel<<<blocks_of(m.entries + m.n), PLAIN>>>(m, w->key[0], w->code[0], w->wrong);
-    cub::DoubleBuffer<uint64_t> key(w->key[0], w->key[1]), code(w->code[0], w->code[1]);
-    cudaError_t e = sort(*w, m, key, code);
-    w->key[0] = key.Current(), w->code[0] = code.Current();
+    int rc = sort(*w, m);
     kept_kernel<<<few_blocks(w->keys), PLAIN>>>(m, w->key[0], w->code[0], w->kept, w->wrong);
-    size_t bytes = w->temp_bytes;
-    if (!e) e = scan(w->temp, bytes, w->kept, w->keys);
-    if (e) return cuda_status(e, "the rows of L + U");
-    int rc = trs_gpu_get(ctx, &wrong, w->wrong, sizeof wrong);
+    if (!rc) rc = sum_up_to(w->temp, w->kept, w->keys);
+    if (!rc) rc = trs_gpu_get(ctx, &wrong, w->wrong, sizeof wrong);
     if (!rc) rc = trs_gpu_get(ctx, kept, w->kept + w->keys - 1, sizeof *kept);
     if (rc) return rc;
+    TRS_ASSERT(wrong || (m.n <= *kept && *kept <= w->keys));
     return wrong ? TRS_EMATRIX : TRS_OK;
 }
 
 /* The pattern of L and that of U, and where the values of each entry go. */
-static int part_rows(trs_context *ctx, const sorting &w, trs_lu_rows *r)
+static int part_rows(trs_context *ctx, sorting &w, trs_lu_rows *r)
 {
-    size_t bytes = w.temp_bytes;
     lengths_kernel<<<blocks_of(r->n), PLAIN>>>(*r);
-    cudaError_t e = scan(w.temp, bytes, r->Lp + 1, r->n);
-    if (e) return cuda_status(e, "the rows of L + U");
-    int rc = trs_gpu_get(ctx, &r->nnz_l, r->Lp + r->n, sizeof r->nnz_l);
+    int rc = sum_up_to(w.temp, r->Lp + 1, r->n);
+    if (rc) return rc;
+    rc = trs_gpu_get(ctx, &r->nnz_l, r->Lp + r->n, sizeof r->nnz_l);
     r->nnz_u = r->cholesky ? 0 : r->nnz - r->nnz_l + r->n;
     r->first_u = (r->nnz_l + 63) / 64 * 64; /* a multiple of 256 bytes */
+    TRS_ASSERT(rc || (r->n <= r->nnz_l && r->nnz_l <= r->nnz));
     if (!rc) rc = triangles_new(ctx, r);
     if (rc) return rc;
     if (!r->cholesky) starts_kernel<<<blocks_of((int64_t)r->n + 1), PLAIN>>>(*r);
@@ -292,7 +276,8 @@ static int make_rows(trs_context *ctx, const pattern &m, trs_lu_rows *r)
     if (rc) return rc;
     rows_kernel<<<blocks_of(w.keys), PLAIN>>>(m, w.key[0], w.code[0], w.kept, *r);
     rc = part_rows(ctx, w, r);
-    return rc ? rc : trs_gpu_wait(NULL); /* the scratch memory is not ours any more */
+    if (rc) return rc;
+    return trs_gpu_wait(NULL); /* the scratch memory is not ours any more */
 }
 
 int trs_gpu_lu_rows(trs_context *ctx, const trs_mat *m, const int64_t *src, bool cholesky,

@@ -50,5 +50,6 @@ int trs_gpu_convert(int64_t count, trs_dtype from_type, const void *from, trs_dt
 int trs_gpu_wait_for_all(trs_context *ctx)
 {
     const int rc = trs_gpu_use(ctx);
-    return rc ? rc : cuda_status(cudaDeviceSynchronize(), "waiting for the device");
+    if (rc) return rc;
+    return cuda_status(cudaDeviceSynchronize(), "waiting for the device");
 }

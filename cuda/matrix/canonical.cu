@@ -43,7 +43,8 @@ static __device__ bool ends_are_right(const intake &in, int64_t i, int64_t here,
 {
     const int64_t first = in.column(here), last = in.column(next - 1);
     if (here > 0 && first <= in.column(here - 1)) ++*starts;
-    return in.reversed ? first == i && last < in.n : first >= 0 && last == i;
+    if (in.reversed) return first == i && last < in.n;
+    return first >= 0 && last == i;
 }
 
 static __global__ void lines_kernel(const intake in)

@@ -18,18 +18,13 @@
  *
  * No kernel trusts the arrays: an invalid index is left out and counted, as are pointers out of order and entries
  * stored twice.  check.c and import.c then word the message.  A thread has a line, or an entry; only later launches
- * read what it writes.  Bytes an entry, with indices and places of 4 bytes: 20 for lines, counts and list, 16 each 8
+ * read what it writes.  Bytes an entry, with indices and places of 4 bytes: 22 for lines, counts and list, 16 each 8
  * bits of a row for the sort, 28 for ptr, idx and src, including two random reads.  All others are in order, and
  * bandwidth bounds them. */
 #include "config.h"
 
 #include "source.cuh"
-
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
-#include <cuda/atomic>
-#include <thrust/iterator/counting_iterator.h>
-#include <thrust/iterator/transform_iterator.h>
+#include "cuda/runtime/sort.cuh"
 
 namespace importing
 {
@@ -76,14 +71,19 @@ struct defects {               /* on the device, all 0 at first */
 
 /* P is an integer that counts all entries. */
 template <class P> struct work { /* arrays on the device; capacity: entries + n */
-    int32_t *line;               /* [entries] */
-    P *before;       /* [entries+1] wanted entries before each, until the list is made */
-    P *diagonal;     /* [n] the entry that is the diagonal of a line; -1: none */
-    int32_t *row[2]; /* [capacity] the list, and room to sort it, where before was */
-    P *origin[2];    /* [capacity] */
+    /* [entries] */
+    int32_t *line;
+    /* [entries+1] 1: the entry is wanted and not on the diagonal; it is in row[0] until the list is made */
+    uint8_t *wanted;
+    /* [entries+1] wanted entries before each, until the list is made */
+    P *before;
+    /* [n] the entry that is the diagonal of a line; -1: none */
+    P *diagonal;
+    /* [capacity] the list, and memory to sort it, where before was */
+    int32_t *row[2];
+    P *origin[2];
     defects *count;
-    void *temp; /* of CUB */
-    size_t temp_bytes;
+    sort_temp temp;
     P listed; /* entries of the list, known to the host when it was made */
 
     __device__ P count_of_list(const triangle &a) const { return before[a.entries] + (P)a.n; }
@@ -100,19 +100,11 @@ static __global__ void lines_kernel(const triangle a, int32_t *line, defects *co
     add_to(&count->wrong, wrong);
 }
 
-struct later {
-    __device__ int32_t operator()(int32_t a, int32_t b) const { return max(a, b); }
-};
-
-/* 1: entry p is wanted and not on the diagonal. */
-template <class P> struct wanted {
-    triangle a;
-    const int32_t *line;
-    __device__ P operator()(int64_t p) const
-    {
-        return p < a.entries && a.is_wanted(line[p], a.minor(p, line[p]));
-    }
-};
+static __global__ void wanted_kernel(const triangle a, const int32_t *line, uint8_t *wanted)
+{
+    for (int64_t p = index_of_thread(); p <= a.entries; p += all_threads())
+        wanted[p] = p < a.entries && a.is_wanted(line[p], a.minor(p, line[p]));
+}
 
 /* What is number k where the lines are gone through forwards. */
 template <class P>
@@ -124,16 +116,24 @@ static __device__ void put(const triangle &a, const work<P> &w, P k, int32_t l, 
     w.origin[0][at] = origin;
 }
 
+static __device__ int32_t exchange(int32_t *at, int32_t v)
+{
+    return atomicExch(at, v);
+}
+
+static __device__ int64_t exchange(int64_t *at, int64_t v)
+{
+    return (int64_t)atomicExch((unsigned long long *)at, (unsigned long long)v);
+}
+
 template <class P> static __global__ void entries_kernel(const triangle a, const work<P> w)
 {
     long long wrong = 0;
     for (int64_t p = index_of_thread(); p < a.entries; p += all_threads()) {
         const int32_t l = w.line[p], j = a.minor(p, l);
         wrong += a.is_wrong(l, j);
-        if (j == l) {
-            cuda::atomic_ref<P, cuda::thread_scope_device> diagonal(w.diagonal[l]);
-            wrong += diagonal.exchange((P)p, cuda::memory_order_relaxed) >= 0;
-        } else if (a.is_wanted(l, j)) put(a, w, (P)(w.before[p] + l + !a.below), l, j, (P)p);
+        if (j == l) wrong += exchange(&w.diagonal[l], (P)p) >= 0;
+        else if (a.is_wanted(l, j)) put(a, w, (P)(w.before[p] + l + !a.below), l, j, (P)p);
     }
     __syncwarp();
     add_to(&w.count->wrong, wrong);
@@ -185,18 +185,11 @@ static __global__ void keys_kernel(const triangle a, const work<P> w, bool colum
     w.row[0][q] = columns ? column_of(a, w, origin) : a.turned(line_of(a, w, origin));
 }
 
-template <class P> static cudaError_t sort(work<P> &w, int64_t n, P count)
+template <class P> static int sort(work<P> &w, int64_t n, int64_t count)
 {
     int bits = 1;
     while ((n - 1) >> bits) bits++;
-    cub::DoubleBuffer<int32_t> row(w.row[0], w.row[1]);
-    cub::DoubleBuffer<P> origin(w.origin[0], w.origin[1]);
-    const cudaError_t e =
-        cub::DeviceRadixSort::SortPairs(w.temp, w.temp_bytes, row, origin, count, 0, bits);
-    if (!w.temp) return e;
-    w.row[0] = row.Current(), w.row[1] = row.Alternate();
-    w.origin[0] = origin.Current(), w.origin[1] = origin.Alternate();
-    return e;
+    return sort_in_place(w.temp, w.row, w.origin, count, bits);
 }
 
 /* ---- ptr, idx, src --------------------------------------------------------------------------------- */
@@ -210,6 +203,7 @@ static __global__ void rows_kernel(const triangle a, const work<P> w, const trs_
         const int32_t i = w.row[0][q];
         const P origin = w.origin[0][q];
         const int32_t l = line_of(a, w, origin), j = column_of(a, w, origin);
+        TRS_ASSERT(0 <= j && j <= i && i < a.n);
         if (q == 0 || w.row[0][q - 1] != i) d.ptr[i] = q;
         else wrong += column_of(a, w, w.origin[0][q - 1]) == j;
         d.idx[q] = j;
@@ -223,30 +217,23 @@ static __global__ void rows_kernel(const triangle a, const work<P> w, const trs_
 
 /* ---- all of it -------------------------------------------------------------------------------------- */
 
-template <class P> static cudaError_t find_lines(const triangle &a, work<P> &w)
+template <class P> static int find_lines(const triangle &a, work<P> &w)
 {
-    return cub::DeviceScan::InclusiveScan(w.temp, w.temp_bytes, w.line, w.line, later(), a.entries);
+    return largest_up_to(w.temp, w.line, w.line, a.entries);
 }
 
-template <class P> static cudaError_t count_wanted(const triangle &a, work<P> &w)
+template <class P> static int count_wanted(const triangle &a, work<P> &w)
 {
-    const auto each = thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0),
-                                                      wanted<P>{a, w.line});
-    return cub::DeviceScan::ExclusiveSum(w.temp, w.temp_bytes, each, w.before, a.entries + 1);
+    return sum_before(w.temp, w.wanted, w.before, a.entries + 1);
 }
 
 template <class P> static int allocate(trs_context *ctx, const triangle &a, work<P> &w)
 {
     const int64_t capacity = a.entries + a.n;
-    size_t most = 0;
-    for (auto *need :
-         {+[](const triangle &s, work<P> &v) { return find_lines(s, v); },
-          +[](const triangle &s, work<P> &v) { return count_wanted(s, v); },
-          +[](const triangle &s, work<P> &v) { return sort(v, s.n, (P)(s.entries + s.n)); }}) {
-        const cudaError_t e = need(a, w); /* says what it needs */
-        if (e) return cuda_status(e, "import on the device");
-        most = max(most, w.temp_bytes);
-    }
+    int rc = find_lines(a, w);
+    if (!rc) rc = count_wanted(a, w);
+    if (!rc) rc = sort(w, a.n, capacity);
+    if (rc) return rc;
     void *const base = carve_scratch(ctx, "the import of a matrix", [&](carver &carve) {
         carve(w.count, 1);
         carve(w.line, a.entries);
@@ -255,11 +242,11 @@ template <class P> static int allocate(trs_context *ctx, const triangle &a, work
         carve(w.row[0], capacity);
         carve(w.origin[0], capacity);
         carve(w.origin[1], capacity);
-        carve(w.temp, (int64_t)most);
+        carve(w.temp.p, (int64_t)w.temp.bytes);
     });
-    static_assert(sizeof *w.before >= sizeof *w.row[1], "one takes the other's place");
+    static_assert(sizeof *w.before >= sizeof *w.row[1], "row[1] uses the memory of before");
     w.row[1] = (int32_t *)w.before;
-    w.temp_bytes = most;
+    w.wanted = (uint8_t *)w.row[0];
     return base ? TRS_OK : TRS_EMEM;
 }
 
@@ -270,9 +257,10 @@ template <class P> static int list_entries(const triangle &a, work<P> &w)
     cudaMemsetAsync(w.line, 0, (size_t)a.entries * sizeof *w.line, NULL);
     cudaMemsetAsync(w.diagonal, 0xff, (size_t)a.n * sizeof *w.diagonal, NULL);
     lines_kernel<<<few_blocks(a.n), PLAIN>>>(a, w.line, w.count);
-    cudaError_t e = find_lines(a, w);
-    if (!e) e = count_wanted(a, w);
-    if (e) return cuda_status(e, "import on the device");
+    int rc = find_lines(a, w);
+    wanted_kernel<<<few_blocks(a.entries + 1), PLAIN>>>(a, w.line, w.wanted);
+    if (!rc) rc = count_wanted(a, w);
+    if (rc) return rc;
     if (a.entries) entries_kernel<<<few_blocks(a.entries), PLAIN>>>(a, w);
     diagonals_kernel<<<blocks_of(a.n), PLAIN>>>(a, w);
     if (!a.transposed) behind_kernel<<<few_blocks(a.entries + a.n), PLAIN>>>(a, w);
@@ -290,7 +278,7 @@ template <class P> static int look(trs_context *ctx, const work<P> &w, defects *
 template <class P> static int sort_by(const triangle &a, work<P> &w, bool columns)
 {
     if (!a.transposed) keys_kernel<<<blocks_of(w.listed), PLAIN>>>(a, w, columns);
-    return cuda_status(sort(w, a.n, w.listed), "import on the device");
+    return sort(w, a.n, w.listed);
 }
 
 template <class P> static int take(const triangle &a, const void *val, trs_operator *op)
@@ -303,6 +291,7 @@ template <class P> static int take(const triangle &a, const void *val, trs_opera
     if (!rc) rc = list_entries(a, w);
     if (!rc) rc = look(ctx, w, &count);
     w.listed = (P)count.listed;
+    TRS_ASSERT(rc || (a.n <= count.listed && count.listed <= a.entries + a.n));
     if (!rc && count.behind) rc = sort_by(a, w, true);
     if (!rc && (count.behind || a.transposed)) rc = sort_by(a, w, false);
     if (rc) return rc;
@@ -311,7 +300,8 @@ template <class P> static int take(const triangle &a, const void *val, trs_opera
     if (rc) return rc;
     rows_kernel<<<few_blocks(w.listed), PLAIN>>>(a, w, *d);
     rc = trs_gpu_take_values(op->tri.dtype, w.listed, d->src, val, d->val, NULL);
-    return rc ? rc : look(ctx, w, &count);
+    if (rc) return rc;
+    return look(ctx, w, &count);
 }
 } // namespace importing
 
@@ -319,6 +309,6 @@ int trs_gpu_import(const trs_mat *m, bool transposed, trs_operator *op)
 {
     const importing::triangle a = importing::triangle_of(m, transposed, op);
     const bool narrow = a.entries + a.n < INT32_MAX;
-    return narrow ? importing::take<int32_t>(a, m->val, op)
-                  : importing::take<int64_t>(a, m->val, op);
+    if (narrow) return importing::take<int32_t>(a, m->val, op);
+    return importing::take<int64_t>(a, m->val, op);
 }

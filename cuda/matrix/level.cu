@@ -5,8 +5,7 @@
 #include "base/debug.h"
 #include "level_search.cuh"
 #include "prune.cuh"
-
-#include <cub/device/device_radix_sort.cuh>
+#include "cuda/runtime/sort.cuh"
 
 enum { WARP = 32 };
 
@@ -36,7 +35,8 @@ int trs_gpu_put_levels(const trs_operator *op)
     int32_t *ptr = topo ? device_copy(ctx, lv->ptr, (int64_t)lv->count + 1, "lv_ptr") : NULL;
     if (ptr) {
         spread_kernel<<<blocks_of(n), PLAIN>>>(n, lv->count, topo, ptr, op->device.level);
-        rc = trs_gpu_wait(NULL) ? trs_fail(TRS_EDEVICE, "levels on the device") : TRS_OK;
+        rc = TRS_OK;
+        if (trs_gpu_wait(NULL)) rc = trs_fail(TRS_EDEVICE, "levels on the device");
     }
     device_free(ctx, topo, ptr);
     return rc;
@@ -121,8 +121,7 @@ struct sorting {          /* on the device */
     int32_t *row, *level; /* [n] 0, 1, ...; the levels in order */
     int32_t *ptr;         /* [count+1] */
     level_sum *sum;       /* [count] */
-    void *temp;           /* of CUB */
-    size_t temp_bytes;
+    sort_temp temp;
 };
 
 static __global__ void number_kernel(const sorting w)
@@ -161,19 +160,19 @@ static __global__ void sum_kernel(const sorting w, const int64_t *Lp)
     if (threadIdx.x % WARP == 0 && l >= 0) add_to(&w.sum[l], length, longest);
 }
 
-static cudaError_t sort(sorting &w)
+static int sort(sorting &w)
 {
     int bits = 1;
     while (w.count - 1 >> bits) bits++;
-    return cub::DeviceRadixSort::SortPairs(w.temp, w.temp_bytes, w.found, w.level, w.row, w.topo,
-                                           w.n, 0, bits);
+    return sort_pairs(w.temp, w.found, w.level, w.row, w.topo, w.n, bits);
 }
 
 /* The statistics: sums over all levels. */
 static int sum_up(trs_context *ctx, const sorting &w, trs_level_statistics *sums)
 {
     level_sum *level = (level_sum *)trs_new(ctx, w.count, sizeof *level, "sums over levels");
-    int rc = level ? trs_gpu_get(ctx, level, w.sum, (size_t)w.count * sizeof *level) : TRS_EMEM;
+    int rc = TRS_EMEM;
+    if (level) rc = trs_gpu_get(ctx, level, w.sum, (size_t)w.count * sizeof *level);
     *sums = {};
     for (int32_t l = 0; l < w.count && !rc; l++) {
         const int64_t entries = (int64_t)level[l].entries, longest = (int64_t)level[l].longest;
@@ -194,6 +193,7 @@ static int fetch_levels(trs_context *ctx, const sorting &w, trs_levels *lv)
     int rc = trs_gpu_get(ctx, lv->ptr, w.ptr, ((size_t)lv->count + 1) * sizeof *lv->ptr);
     for (int32_t l = 0; l < lv->count && !rc; l++)
         lv->widest = max(lv->widest, lv->ptr[l + 1] - lv->ptr[l]);
+    TRS_ASSERT(rc || (lv->ptr[0] == 0 && lv->ptr[lv->count] == w.n));
     return rc;
 }
 
@@ -201,23 +201,25 @@ static int sort_levels(trs_context *ctx, trs_operator *op)
 {
     sorting w = {
         .n = op->tri.n, .count = op->lv.count, .found = op->device.level, .topo = op->device.topo};
-    cudaError_t e = sort(w); /* says what it needs */
-    if (e) return cuda_status(e, "levels on the device");
+    TRS_ASSERT(0 < w.count && w.count <= w.n);
+    int rc = sort(w);
+    if (rc) return rc;
     void *const base = carve_scratch(ctx, "the level analysis", [&](carver &carve) {
         carve(w.row, w.n);
         carve(w.level, w.n);
         carve(w.ptr, (int64_t)w.count + 1);
         carve(w.sum, w.count);
-        carve(w.temp, (int64_t)w.temp_bytes);
+        carve(w.temp.p, (int64_t)w.temp.bytes);
     });
     if (!base) return TRS_EMEM;
     cudaMemsetAsync(w.sum, 0, (size_t)w.count * sizeof *w.sum, NULL);
     number_kernel<<<blocks_of(w.n), PLAIN>>>(w);
-    e = sort(w);
-    if (e) return cuda_status(e, "levels on the device");
+    rc = sort(w);
+    if (rc) return rc;
     sum_kernel<<<blocks_of(w.n), PLAIN>>>(w, op->device.ptr);
-    const int rc = sum_up(ctx, w, &op->statistics);
-    return rc ? rc : fetch_levels(ctx, w, &op->lv);
+    rc = sum_up(ctx, w, &op->statistics);
+    if (rc) return rc;
+    return fetch_levels(ctx, w, &op->lv);
 }
 
 int trs_gpu_find_levels(trs_operator *op)
@@ -227,5 +229,6 @@ int trs_gpu_find_levels(trs_operator *op)
     d->level = device_new<int32_t>(ctx, op->tri.n, "levels");
     if (!d->level) return TRS_EMEM;
     const int rc = find_them(ctx, op);
-    return rc ? rc : sort_levels(ctx, op);
+    if (rc) return rc;
+    return sort_levels(ctx, op);
 }

@@ -18,7 +18,7 @@
 #define TRS_LEVEL_SEARCH_CUH
 
 #include "base/debug.h"
-#include "cuda/runtime/int_flag.cuh"
+#include "cuda/runtime/flag.cuh"
 
 #include <algorithm>
 

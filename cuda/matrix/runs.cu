@@ -9,11 +9,10 @@
 #include "config.h"
 
 #include "cuda/runtime/cuda.cuh"
+#include "cuda/runtime/sort.cuh"
 extern "C" {
 #include "matrix/on_device.h"
 }
-
-#include <cub/device/device_scan.cuh>
 
 enum { THREADS = PLAIN, WARP = 32 };
 
@@ -25,13 +24,23 @@ struct finding { /* arrays on the device */
     int64_t *first;  /* [n+1] where they begin */
     uint8_t *differ; /* [n] */
     trs_run *run;    /* [first [n]] */
-    void *temp;      /* of CUB */
-    size_t temp_bytes;
+    sort_temp temp;
 };
 
 static __device__ inline int32_t row_of_warp()
 {
     return (int32_t)((blockIdx.x * (int64_t)THREADS + threadIdx.x) / WARP);
+}
+
+/* Does a run begin at entry q of a row, whose column is j?  Does one end there? */
+static __device__ inline bool begins_run(const int32_t *column, int64_t q, int32_t j)
+{
+    return q == 0 || column[q - 1] != j - 1;
+}
+
+static __device__ inline bool ends_run(const int32_t *column, int64_t q, int64_t length, int32_t j)
+{
+    return q == length - 1 || column[q + 1] != j + 1;
 }
 
 static __global__ void count_kernel(const finding w)
@@ -48,7 +57,7 @@ static __global__ void count_kernel(const finding w)
     int32_t runs = 0;
     for (int64_t q = lane; q < length; q += WARP) {
         const int32_t j = w.Li[begin + q];
-        runs += q == 0 || w.Li[begin + q - 1] != j - 1;
+        runs += begins_run(w.Li + begin, q, j);
         alike = alike && (q == length - 1 || w.Li[before + q] == j);
     }
     for (int by = WARP / 2; by > 0; by /= 2) runs += __shfl_xor_sync(~0u, runs, by);
@@ -67,8 +76,8 @@ static __global__ void write_kernel(const finding w)
         const int64_t q = from + lane;
         const bool is_entry = q < length, is_last = q == length - 1;
         const int32_t j = is_entry ? w.Li[begin + q] : 0;
-        const bool begins = is_entry && (q == 0 || w.Li[begin + q - 1] != j - 1);
-        const bool ends = is_entry && (is_last || w.Li[begin + q + 1] != j + 1);
+        const bool begins = is_entry && begins_run(w.Li + begin, q, j);
+        const bool ends = is_entry && ends_run(w.Li + begin, q, length, j);
         const unsigned some = __ballot_sync(~0u, begins);
         trs_run *run = w.run + to + __popc(some & ((2u << lane) - 1)) - 1;
         TRS_ASSERT(!is_entry || (run >= w.run + w.first[i] && run < w.run + w.first[i + 1]));
@@ -80,38 +89,34 @@ static __global__ void write_kernel(const finding w)
     }
 }
 
-struct sum { /* of counts, in 64 bits */
-    __host__ __device__ int64_t operator()(int64_t a, int64_t b) const { return a + b; }
-};
-
-static cudaError_t add_up(finding &w)
+static int add_up(finding &w)
 {
-    return cub::DeviceScan::ExclusiveScan(w.temp, w.temp_bytes, w.own, w.first, sum(), (int64_t)0,
-                                          w.n + (int64_t)1);
+    return sum_before(w.temp, w.own, w.first, w.n + (int64_t)1);
 }
 
 /* Count them; *all is the sum. */
 static int count(trs_context *ctx, finding &w, int64_t *all)
 {
-    cudaError_t e = add_up(w); /* says what it needs */
-    if (e) return cuda_status(e, "runs of columns");
+    int rc = add_up(w);
+    if (rc) return rc;
     void *const base = carve_scratch(ctx, "runs of columns", [&](carver &carve) {
         carve(w.own, w.n + (int64_t)1);
         carve(w.first, w.n + (int64_t)1);
         carve(w.differ, w.n);
-        carve(w.temp, (int64_t)w.temp_bytes);
+        carve(w.temp.p, (int64_t)w.temp.bytes);
     });
     if (!base) return TRS_EMEM;
     cudaMemsetAsync(w.differ, 0, (size_t)w.n, NULL);
     count_kernel<<<blocks_of((w.n + (int64_t)1) * WARP), THREADS>>>(w);
-    e = add_up(w);
-    if (e) return cuda_status(e, "runs of columns");
+    rc = add_up(w);
+    if (rc) return rc;
     return trs_gpu_get(ctx, all, w.first + w.n, sizeof *all);
 }
 
 static int fetch(trs_context *ctx, const finding &w, int64_t all, trs_device_runs *r)
 {
     const int64_t n = w.n;
+    TRS_ASSERT(all >= 0);
     r->ptr = (int64_t *)trs_new_touched(ctx, n + 1, sizeof *r->ptr, "row pointers");
     r->own = (int32_t *)trs_new_touched(ctx, n, sizeof *r->own, "runs of rows");
     r->run = (trs_run *)trs_new_touched(ctx, all, sizeof *r->run, "runs of columns");
@@ -120,7 +125,8 @@ static int fetch(trs_context *ctx, const finding &w, int64_t all, trs_device_run
     int rc = trs_gpu_get(ctx, r->ptr, w.Lp, ((size_t)n + 1) * sizeof *r->ptr);
     if (!rc) rc = trs_gpu_get(ctx, r->own, w.own, (size_t)n * sizeof *r->own);
     if (!rc) rc = trs_gpu_get(ctx, r->run, w.run, (size_t)all * sizeof *r->run);
-    return rc ? rc : trs_gpu_get(ctx, r->differ, w.differ, (size_t)n * sizeof *r->differ);
+    if (rc) return rc;
+    return trs_gpu_get(ctx, r->differ, w.differ, (size_t)n * sizeof *r->differ);
 }
 
 int trs_gpu_runs(const trs_operator *op, trs_device_runs *r)

@@ -157,7 +157,8 @@ static int count_long_rows(trs_context *ctx, merge_pass *m, const counting *c,
         if (s->host.level[l].long_terms > MERGE_LEVEL_LONG_TERMS) s->host.level[l].fixed = 1;
     rc = trs_gpu_put(ctx, s->device.totals, s->host.totals, bytes_of_counts(m->from.levels));
     if (!rc && m->long_rows) rc = merge_long_count(ctx, c->every, s, m);
-    return rc ? rc : fetch_counts(ctx, m, s);
+    if (rc) return rc;
+    return fetch_counts(ctx, m, s);
 }
 
 /* s->host, were all levels of that parity merged, from every so many-th row. */
@@ -180,8 +181,10 @@ static int count_rows(trs_context *ctx, merge_pass *m, int parity, int every, me
     const cudaError_t e =
         cudaMemsetAsync(s->device.totals, 0, bytes_of_counts(m->from.levels), NULL);
     count_kernel<<<blocks_of(rows, THREADS), THREADS>>>(m->from, c);
-    const int rc = e ? cuda_status(e, "merging levels") : fetch_counts(ctx, m, s);
-    return rc || !s->host.totals->listed ? rc : count_long_rows(ctx, m, &c, s);
+    int rc = cuda_status(e, "merging levels");
+    if (!rc) rc = fetch_counts(ctx, m, s);
+    if (!rc && s->host.totals->listed) rc = count_long_rows(ctx, m, &c, s);
+    return rc;
 }
 
 /* ---- deciding ------------------------------------------------------------------------------------ */

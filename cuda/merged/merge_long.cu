@@ -211,8 +211,8 @@ static __device__ void number_columns(const merge_pass &m, const long_row &r, su
         const int32_t j = a < terms ? column_of(m.from, r, sh, a) : (int32_t)MERGE_NONE;
         int32_t *const first = j != MERGE_NONE ? first_of(h, j) : NULL;
         const int32_t is_first = first && *first == a;
-        int32_t before, all;
-        scan(sh.scans).ExclusiveSum(is_first, before, all);
+        int32_t all;
+        const int32_t before = sum_of_threads_before(is_first, sh, all);
         __syncthreads();
         if (is_first) {
             *first = -1 - (columns + before);
@@ -290,11 +290,12 @@ int merge_long_place(trs_context *ctx, const merge_survey *s, merge_pass *m)
     if (!there) return TRS_EMEM;
     const cudaError_t e = cudaMemsetAsync(there, 0, sizeof found, NULL);
     place_kernel<<<blocks_of(m->long_rows), THREADS>>>(*m, *s, there);
-    int rc = e ? cuda_status(e, "merging levels") : trs_gpu_get(ctx, &found, there, sizeof found);
+    int rc = cuda_status(e, "merging levels");
+    if (!rc) rc = trs_gpu_get(ctx, &found, there, sizeof found);
     if (rc) return rc;
     m->block_rows = found.block_rows;
     const int64_t targets = (int64_t)found.targets;
-    m->target = device_new<int32_t>(ctx, targets ? targets : 1, "targets");
+    m->target = device_new<int32_t>(ctx, max(targets, (int64_t)1), "targets");
     return m->target ? TRS_OK : TRS_EMEM;
 }
 

@@ -12,19 +12,15 @@
 
 #include "merge.cuh"
 
-#include <cub/block/block_scan.cuh>
-
 namespace long_rows
 {
-enum { THREADS = PLAIN };
-
-typedef cub::BlockScan<int32_t, THREADS> scan;
+enum { THREADS = PLAIN, WARPS = THREADS / 32 };
 
 struct substituted_rows { /* in shared memory */
     int32_t row[MERGE_LONG_ROWS];
     int32_t place[MERGE_LONG_ROWS];     /* of the entry that it is substituted for, in its row */
     int32_t begin[MERGE_LONG_ROWS + 1]; /* of its entries among those of all of them */
-    scan::TempStorage scans;
+    int32_t warp_sum[WARPS];
     int32_t columns; /* that put_terms has found */
 };
 
@@ -35,6 +31,27 @@ struct long_row { /* row i of T */
     int32_t substituted;
 };
 
+/* By the block: the sum of the counts of the threads before this one; all: of all threads.  A barrier comes before the next
+ * call, which uses the same shared memory. */
+static __device__ inline int32_t sum_of_threads_before(int32_t count, substituted_rows &sh,
+                                                       int32_t &all)
+{
+    const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+    int32_t sum = count, before = 0;
+    for (int by = 1; by < 32; by *= 2) {
+        const int32_t left = __shfl_up_sync(~0u, sum, by);
+        if (lane >= by) sum += left;
+    }
+    if (lane == 31) sh.warp_sum[warp] = sum;
+    __syncthreads();
+    all = 0;
+    for (int w = 0; w < WARPS; w++) {
+        if (w == warp) before = all;
+        all += sh.warp_sum[w];
+    }
+    return before + sum - count;
+}
+
 /* By the block: sh.begin, once the rows are known. */
 static __device__ inline void sum_lengths(const trs_pattern &t, int32_t rows, substituted_rows &sh)
 {
@@ -42,8 +59,9 @@ static __device__ inline void sum_lengths(const trs_pattern &t, int32_t rows, su
     for (int32_t k0 = 0; k0 < rows; k0 += THREADS) {
         const int32_t k = k0 + (int32_t)threadIdx.x;
         const int32_t j = k < rows ? sh.row[k] : 0;
-        int32_t length = k < rows ? (int32_t)(t.ptr[j + 1] - t.ptr[j] - 1) : 0, before, all;
-        scan(sh.scans).ExclusiveSum(length, before, all);
+        const int32_t length = k < rows ? (int32_t)(t.ptr[j + 1] - t.ptr[j] - 1) : 0;
+        int32_t all;
+        const int32_t before = sum_of_threads_before(length, sh, all);
         __syncthreads();
         if (k < rows) sh.begin[k] = sum + before;
         sum += all;
@@ -62,8 +80,8 @@ static __device__ inline long_row find_substituted(const trs_pattern &t, int32_t
         const int32_t a = a0 + (int32_t)threadIdx.x;
         const int32_t j = a < r.length ? t.idx[r.begin + a] : 0;
         const int32_t is = a < r.length && t.level[j] == r.level - 1;
-        int32_t before, all;
-        scan(sh.scans).ExclusiveSum(is, before, all);
+        int32_t all;
+        const int32_t before = sum_of_threads_before(is, sh, all);
         __syncthreads();
         TRS_ASSERT(r.substituted + all <= MERGE_LONG_ROWS);
         if (is) {

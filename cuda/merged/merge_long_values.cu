@@ -8,8 +8,6 @@
 
 #include "merge_long.cuh"
 
-#include <cub/block/block_reduce.cuh>
-
 using namespace long_rows;
 
 /* By the block: -N of the row; thread 0 gets the sum of its magnitudes. */
@@ -17,8 +15,7 @@ template <class T>
 static __device__ double factors(const merge_pass &m, int32_t i, const long_row &r,
                                  const substituted_rows &sh, const T *val)
 {
-    typedef cub::BlockReduce<double, THREADS> reduce;
-    __shared__ typename reduce::TempStorage storage;
+    __shared__ double warp_sum[WARPS];
     double sum = 0;
     for (int32_t k = (int32_t)threadIdx.x; k < r.substituted; k += THREADS) {
         const T d = val[m.from.ptr[sh.row[k] + 1] - 1];
@@ -26,7 +23,10 @@ static __device__ double factors(const merge_pass &m, int32_t i, const long_row 
         ((T *)m.n_val)[m.n_ptr[i] + k] = f;
         sum += magnitude(f);
     }
-    sum = reduce(storage).Sum(sum);
+    for (int by = 1; by < 32; by *= 2) sum += __shfl_down_sync(~0u, sum, by);
+    if (threadIdx.x % 32 == 0) warp_sum[threadIdx.x / 32] = sum;
+    __syncthreads();
+    for (int w = 1; w < WARPS && threadIdx.x == 0; w++) sum += warp_sum[w];
     __syncthreads();
     return sum;
 }

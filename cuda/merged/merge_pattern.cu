@@ -6,10 +6,9 @@
 #include "config.h"
 
 #include "merge_write.cuh"
+#include "cuda/runtime/sort.cuh"
 
 #include <cstring>
-
-#include <cub/device/device_scan.cuh>
 
 using namespace short_rows;
 
@@ -62,21 +61,17 @@ static __global__ void __launch_bounds__(THREADS) fill_kernel(const merge_pass m
 
 /* ---- the host side ------------------------------------------------------------------------------- */
 
-struct plus { /* of counts, in 64 bits */
-    __host__ __device__ int64_t operator()(int64_t a, int64_t b) const { return a + b; }
-};
-
 /* ptr [i] = count [0] + ... + count [i - 1] for i up to n; *all = ptr [n]. */
 static int sum_up(trs_context *ctx, const int32_t *count, int64_t *ptr, int64_t n, int64_t *all)
 {
-    size_t bytes = 0;
-    const int64_t zero = 0;
-    cudaError_t e = cub::DeviceScan::ExclusiveScan(NULL, bytes, count, ptr, plus(), zero, n + 1);
-    if (e) return cuda_status(e, "merging levels");
-    void *temp = trs_gpu_scratch(ctx, (int64_t)bytes, "sums");
-    if (!temp) return TRS_EMEM;
-    e = cub::DeviceScan::ExclusiveScan(temp, bytes, count, ptr, plus(), zero, n + 1);
-    return e ? cuda_status(e, "merging levels") : trs_gpu_get(ctx, all, ptr + n, sizeof *all);
+    sort_temp temp = {};
+    int rc = sum_before(temp, count, ptr, n + 1);
+    if (rc) return rc;
+    temp.p = trs_gpu_scratch(ctx, (int64_t)temp.bytes, "sums");
+    if (!temp.p) return TRS_EMEM;
+    rc = sum_before(temp, count, ptr, n + 1);
+    if (rc) return rc;
+    return trs_gpu_get(ctx, all, ptr + n, sizeof *all);
 }
 
 /* m->to_level, m->to_ptr and m->n_ptr. */
@@ -96,7 +91,8 @@ static int rows_new(trs_context *ctx, const merge_survey *s, merge_pass *m)
                                                         s->to_count, s->n_count);
     if (m->long_rows) rc = merge_long_place(ctx, s, m);
     if (!rc) rc = sum_up(ctx, s->to_count, m->to_ptr, n, &m->to.nnz);
-    return rc ? rc : sum_up(ctx, s->n_count, m->n_ptr, n, &m->n_nnz);
+    if (rc) return rc;
+    return sum_up(ctx, s->n_count, m->n_ptr, n, &m->n_nnz);
 }
 
 /* The patterns of T' and N, and memory for their values. */
@@ -118,7 +114,8 @@ static int pattern_new(trs_context *ctx, const merge_survey *s, size_t size, mer
     fill_kernel<<<blocks_of(m->from.n, THREADS), THREADS>>>(*m);
     if (m->long_rows) rc = merge_long_fill(ctx, m);
     const int last = launched();
-    return rc ? rc : last;
+    if (rc) return rc;
+    return last;
 }
 
 int merge_pass_new(trs_context *ctx, merge_survey *s, const trs_pattern *from, int *odd,

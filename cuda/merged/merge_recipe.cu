@@ -136,9 +136,8 @@ int merge_recipe_new(trs_context *ctx, merge_pass *m)
     unsigned long long *terms =
         (unsigned long long *)trs_gpu_scratch(ctx, sizeof *terms, "the number of terms");
     if (!terms) return trs_forget(), TRS_OK;
-    cudaError_t e = record(m, terms);
-    int rc =
-        e ? cuda_status(e, "the recipe of a pass") : trs_gpu_get(ctx, &count, terms, sizeof count);
+    int rc = cuda_status(record(m, terms), "the recipe of a pass");
+    if (!rc) rc = trs_gpu_get(ctx, &count, terms, sizeof count);
     if (rc || count > MOST) return rc;
     m->recipe_memory = carve_new(ctx, "the recipe of a pass", [&](carver &carve) {
         carve(m->source, m->to.nnz);
@@ -146,7 +145,8 @@ int merge_recipe_new(trs_context *ctx, merge_pass *m)
         carve(m->term, count + 1); /* so that it is there */
     });
     if (!m->recipe_memory) return trs_forget(), TRS_OK;
-    e = cudaMemsetAsync(m->source, LONG_BYTE, (size_t)m->to.nnz * sizeof *m->source, NULL);
+    cudaError_t e =
+        cudaMemsetAsync(m->source, LONG_BYTE, (size_t)m->to.nnz * sizeof *m->source, NULL);
     if (!e) e = cudaMemsetAsync(m->n_place, LONG_BYTE, (size_t)m->n_nnz * sizeof *m->n_place, NULL);
     if (!e) e = record(m, terms);
     return cuda_status(e, "the recipe of a pass");

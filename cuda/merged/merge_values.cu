@@ -97,11 +97,14 @@ int merge_pass_values(const merge_pass *m, trs_dtype t, const void *val, uint64_
                       void *stream)
 {
     const cudaStream_t s = (cudaStream_t)stream;
-    const int rc =
-        m->source ? merge_recipe_values(m, t, val, growth, s) : for_type(t, [&]<class T>(T) {
-            values_kernel<T>
-                <<<blocks_of(m->from.n, THREADS), THREADS, 0, s>>>(*m, (const T *)val, growth);
-            return launched();
-        });
-    return rc || !m->long_rows ? rc : merge_long_values(m, t, val, growth, s);
+    const auto by_pattern = [&]<class T>(T) {
+        values_kernel<T>
+            <<<blocks_of(m->from.n, THREADS), THREADS, 0, s>>>(*m, (const T *)val, growth);
+        return launched();
+    };
+    int rc;
+    if (m->source) rc = merge_recipe_values(m, t, val, growth, s);
+    else rc = for_type(t, by_pattern);
+    if (rc || !m->long_rows) return rc;
+    return merge_long_values(m, t, val, growth, s);
 }

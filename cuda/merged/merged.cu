@@ -51,7 +51,8 @@ static int take_levels(trs_instance *inst)
     if (!d->level) return TRS_EMEM;
     const cudaError_t e =
         cudaMemcpy(d->level, p.level, (size_t)p.n * sizeof *d->level, cudaMemcpyDeviceToDevice);
-    return e ? cuda_status(e, "level rewriting") : trs_flow_slack(inst->ctx, &p, d->level);
+    if (e) return cuda_status(e, "level rewriting");
+    return trs_flow_slack(inst->ctx, &p, d->level);
 }
 
 /* Passes, odd levels and even ones in turn, until neither is worth one. */
@@ -91,7 +92,8 @@ static int build(trs_instance *inst)
     rc = d->growth ? take_levels(inst) : TRS_EMEM;
     trs_pattern p = pattern_of(inst);
     if (!rc) rc = merge_all(inst, &p);
-    return rc ? rc : dataflow_new(ctx, &p, inst->op->tri.dtype, &d->flow);
+    if (rc) return rc;
+    return dataflow_new(ctx, &p, inst->op->tri.dtype, &d->flow);
 }
 
 static void release(trs_instance *inst)
@@ -179,7 +181,8 @@ static int update(trs_instance *inst, void *stream)
     const void *val = inst->op->device.val;
     if (!rc) rc = take(inst, val, stream);
     if (!rc && d->too_large && !d->plain.inv) rc = make_plain(inst);
-    return !rc && d->plain.inv ? dataflow_take(&d->plain, val, stream) : rc;
+    if (rc || !d->plain.inv) return rc;
+    return dataflow_take(&d->plain, val, stream);
 }
 
 /* If the growth is more than most, what is kept of the diagonals becomes NaN: words [count] of 32 bits.  A thread has every
@@ -197,7 +200,8 @@ static int refresh(trs_instance *inst, void *stream)
     const merged *d = (const merged *)inst->data;
     const trs_dtype t = inst->op->tri.dtype;
     const void *val = inst->op->device.val;
-    int rc = d->plain.inv ? dataflow_take(&d->plain, val, stream) : TRS_OK;
+    int rc = TRS_OK;
+    if (d->plain.inv) rc = dataflow_take(&d->plain, val, stream);
     if (rc || d->too_large || inst->op->tri.n == 0) return rc;
     rc = take_passes(d, t, &val, stream);
     if (!rc) rc = dataflow_take(&d->flow, val, stream);

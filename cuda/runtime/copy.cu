@@ -119,8 +119,9 @@ static const trs_ring *ring_for(trs_context *ctx, size_t bytes)
 int trs_gpu_put(trs_context *ctx, void *to, const void *from, size_t bytes)
 {
     const trs_ring *r = ring_for(ctx, bytes);
-    cudaError_t e = r ? put_by_ring(ctx, r, (char *)to, (const char *)from, bytes)
-                      : copy_and_wait(to, from, bytes, cudaMemcpyHostToDevice);
+    cudaError_t e;
+    if (r) e = put_by_ring(ctx, r, (char *)to, (const char *)from, bytes);
+    else e = copy_and_wait(to, from, bytes, cudaMemcpyHostToDevice);
     return cuda_status(e, "copy to the device");
 }
 
@@ -128,8 +129,9 @@ int trs_gpu_get(trs_context *ctx, void *to, const void *from, size_t bytes)
 {
     if (bytes >= TOUCHED_FROM) trs_touch(ctx, to, bytes);
     const trs_ring *r = ring_for(ctx, bytes);
-    cudaError_t e = r ? get_by_ring(ctx, r, (char *)to, (const char *)from, bytes)
-                      : copy_and_wait(to, from, bytes, cudaMemcpyDeviceToHost);
+    cudaError_t e;
+    if (r) e = get_by_ring(ctx, r, (char *)to, (const char *)from, bytes);
+    else e = copy_and_wait(to, from, bytes, cudaMemcpyDeviceToHost);
     return cuda_status(e, "copy from the device");
 }
 
@@ -138,8 +140,9 @@ int trs_gpu_copy_lines(void *to, size_t to_pitch, const void *from, size_t from_
 {
     cudaMemcpyKind kind = to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
     cudaStream_t s = static_cast<cudaStream_t>(stream);
-    cudaError_t e = height == 1 || (to_pitch == width && from_pitch == width)
-                        ? cudaMemcpyAsync(to, from, width * height, kind, s)
-                        : cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, s);
+    cudaError_t e;
+    if (height == 1 || (to_pitch == width && from_pitch == width))
+        e = cudaMemcpyAsync(to, from, width * height, kind, s);
+    else e = cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, s);
     return cuda_status(e, to_device ? "copy to the device" : "copy from the device");
 }

@@ -218,4 +218,23 @@ __device__ inline void flag_store(pack<cuDoubleComplex, 1> *p, const pack<cuDoub
     flag_store(p->v, w.v[0]);
 }
 
+/* ---- an integer that is its own flag: -1 is "not yet" ------------------------------------------------ */
+
+/* One look: the integer, or -1. */
+__device__ inline int32_t int_peek(const int32_t *p)
+{
+    int32_t v;
+    delay();
+    asm volatile("ld.relaxed.gpu.global.s32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+    return v;
+}
+
+/* Once. */
+__device__ inline void int_store(int32_t *p, int32_t v)
+{
+    TRS_ASSERT(v >= 0 && int_peek(p) < 0);
+    delay();
+    asm volatile("st.relaxed.gpu.global.s32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+}
+
 #endif

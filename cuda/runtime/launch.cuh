@@ -31,8 +31,7 @@ __device__ inline int32_t index32_of_thread()
  * sum once, so that fewer warps mean fewer atomics. */
 inline unsigned few_blocks(int64_t count)
 {
-    const unsigned most = 2048;
-    return blocks_of(count) < most ? blocks_of(count) : most;
+    return min(blocks_of(count), 2048u);
 }
 
 __device__ inline int64_t all_threads()

@@ -46,7 +46,8 @@ static int check_copy(int device, const void *to, const void *from, size_t bytes
 static int copy(int device, void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
 {
     int rc = check_copy(device, to, from, bytes);
-    return rc ? rc : cuda_status(copy_and_wait(to, from, bytes, kind), "copy");
+    if (rc) return rc;
+    return cuda_status(copy_and_wait(to, from, bytes, kind), "copy");
 }
 
 int trs_device_put(int device, void *to, const void *from, size_t bytes)

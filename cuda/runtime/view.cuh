@@ -34,7 +34,7 @@ template <class F> inline int for_columns(int nrhs, F f)
 {
     const int most = 65535;
     int rc = TRS_OK;
-    for (int r = 0; r < nrhs && !rc; r += most) rc = f(r, nrhs - r < most ? nrhs - r : most);
+    for (int r = 0; r < nrhs && !rc; r += most) rc = f(r, min(nrhs - r, most));
     return rc;
 }
 

@@ -13,7 +13,7 @@
 
 #include "base/debug.h"
 #include "base/device.h"
-#include "factor/lu.h"
+#include "factor/lu_mat.h"
 #include "residual.h"
 
 #include <math.h>
@@ -67,8 +67,8 @@ static bool take_signs(const estimator *s, double *sign)
     bool same = !trs_is_complex(s->type);
     for (int64_t i = 0; i < s->n; i++) {
         double z[2], a = at(s, i, z);
-        z[0] = a > 0 ? z[0] / a : 1;
-        z[1] = a > 0 ? z[1] / a : 0;
+        if (a > 0) z[0] /= a, z[1] /= a;
+        else z[0] = 1, z[1] = 0;
         same &= z[0] == sign[2 * i];
         sign[2 * i] = z[0], sign[2 * i + 1] = z[1];
         trs_number_put(s->x, s->type, i, z);
@@ -89,6 +89,7 @@ static int64_t largest(const estimator *s)
 /* x = A^-1 e(j), and its norm. */
 static int unit_vector(const estimator *s, int64_t j, double *value)
 {
+    TRS_ASSERT(j >= 0 && j < s->n);
     for (int64_t i = 0; i < s->n; i++) set(s, i, i == j);
     int rc = solve(s, s->inverse);
     *value = norm(s);
@@ -99,6 +100,7 @@ static int unit_vector(const estimator *s, int64_t j, double *value)
  * bound. */
 static int alternating_vector(const estimator *s, double *value)
 {
+    TRS_ASSERT(s->n > 1);
     for (int64_t i = 0; i < s->n; i++)
         set(s, i, (i % 2 ? -1 : 1) * (1 + (double)i / (double)(s->n - 1)));
     int rc = solve(s, s->inverse);
@@ -117,7 +119,6 @@ static int search(const estimator *s, double *sign, double *best)
     take_signs(s, sign);
     if ((rc = solve(s, s->adjoint))) return rc;
     int64_t j = largest(s);
-    TRS_ASSERT(j >= 0 && j < s->n);
     for (int k = 2; k <= TRIES; k++) {
         if ((rc = unit_vector(s, j, &value))) return rc;
         const double last = *best;
@@ -140,10 +141,10 @@ static int inverse_norm(estimator *s, const trs_memory *mem, double *value)
     if (s->n == 0) return TRS_OK;
     s->x = trs_alloc(mem, s->n, trs_size(s->type));
     double *sign = trs_alloc(mem, 2 * s->n, sizeof *sign);
-    int rc = s->x && sign ? search(s, sign, value)
-                          : trs_fail(TRS_EMEM, "condition: out of memory for a vector");
-    trs_free(mem, sign);
-    trs_free(mem, s->x);
+    int rc = TRS_EMEM;
+    if (s->x && sign) rc = search(s, sign, value);
+    else trs_fail(rc, "condition: out of memory for a vector");
+    trs_free_all(mem, sign, s->x);
     return rc;
 }
 
@@ -158,6 +159,7 @@ static int matrix_norm(const trs_memory *mem, const trs_mat *A, trs_norm which, 
         for (int64_t p = trs_major_begin(A, l); p < end; p++) {
             const int64_t c = trs_minor_index(A, l, p), i = A->format == TRS_CSR ? l : c;
             const int64_t j = l + c - i;
+            TRS_ASSERT(c >= 0 && c < A->n);
             if (!trs_in_triangle(A->kind, i, j) || (i == j && A->kind & TRS_UNIT)) continue;
             trs_number_get(A->val, A->dtype, p, z);
             sum[which == TRS_NORM_ONE ? j : i] += hypot(z[0], z[1]);
@@ -179,8 +181,10 @@ static int norm_there(const trs_mat *A, trs_norm which, double *value)
     *value = 0;
     if (A->n == 0) return TRS_OK;
     int rc = trs_rows_open(&ctx, A, which == TRS_NORM_ONE ? TRS_T : TRS_N, true, NULL, &rows);
-    void *scratch = rc ? NULL : trs_gpu_new(&ctx, trs_gpu_residual_bytes(1), 1, "a norm");
-    if (!rc) rc = scratch ? trs_gpu_survey(&rows.lines, scratch, &longest, value, NULL) : TRS_EMEM;
+    void *scratch = NULL;
+    if (!rc) scratch = trs_gpu_new(&ctx, trs_gpu_residual_bytes(1), 1, "a norm");
+    if (scratch) rc = trs_gpu_survey(&rows.lines, scratch, &longest, value, NULL);
+    else if (!rc) rc = TRS_EMEM;
     trs_gpu_free(&ctx, scratch);
     trs_rows_close(&ctx, &rows);
     return rc;
@@ -210,7 +214,8 @@ static int reciprocal(estimator *s, const trs_memory *mem, const trs_mat *A, trs
     int rc = norm_of(mem, A, which, &a);
     if (!rc) rc = inverse_norm(s, mem, &inverse);
     if (rc) return rc;
-    *rcond = isfinite(a) && isfinite(inverse) ? 1 / a / inverse : 0;
+    *rcond = 0;
+    if (isfinite(a) && isfinite(inverse)) *rcond = 1 / a / inverse;
     if (A->n == 0) *rcond = 1;
     return TRS_OK;
 }
@@ -245,8 +250,7 @@ static int condest(const trs_plan *plan, const trs_mat *T, trs_norm which, doubl
 
 int trs_condest(const trs_plan *plan, const trs_mat *T, trs_norm which, double *rcond)
 {
-    trs_enter();
-    return trs_leave(condest(plan, T, which, rcond));
+    return trs_call(condest(plan, T, which, rcond));
 }
 
 static int lu_condest(trs_lu *lu, const trs_mat *A, trs_norm which, double *rcond)
@@ -268,6 +272,5 @@ static int lu_condest(trs_lu *lu, const trs_mat *A, trs_norm which, double *rcon
 
 int trs_lu_condest(trs_lu *lu, const trs_mat *A, trs_norm which, double *rcond)
 {
-    trs_enter();
-    return trs_leave(lu_condest(lu, A, which, rcond));
+    return trs_call(lu_condest(lu, A, which, rcond));
 }

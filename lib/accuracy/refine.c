@@ -16,6 +16,7 @@
 #include "config.h"
 
 #include "refine.h"
+#include "base/debug.h"
 
 #include <float.h>
 #include <math.h>
@@ -44,7 +45,8 @@ static void note_progress(progress *p)
     const bool residual = p->now.residual < enough * p->residual;
     if (omega) p->omega = p->now.omega;
     if (residual) p->residual = p->now.residual;
-    p->pause = omega || residual ? 0 : p->pause + 1;
+    if (omega || residual) p->pause = 0;
+    else p->pause++;
 }
 
 /* Why to stop; TRS_STOP_NONE: go on. */
@@ -52,6 +54,7 @@ static trs_stop stop_of(const progress *p, double goal, int steps_left)
 {
     /* A small normwise error means that only rows of small numbers have a large omega: that is no divergence. */
     const bool rounded = p->now.normwise <= goal;
+    TRS_ASSERT(steps_left >= 0);
     if (p->now.omega <= goal) return TRS_STOP_CONVERGED;
     if (!isfinite(p->now.omega) || (!rounded && !(p->now.residual <= GROWTH * p->residual)))
         return TRS_STOP_DIVERGED;
@@ -80,10 +83,8 @@ static int refine_column(const trs_refiner *s, trs_column b, trs_column x, int m
         best = is_better(&p.now, e);
         if (best) *e = p.now;
     }
-    if (!best) {
-        const int back = by->take_back(s, x);
-        if (!rc) rc = back;
-    }
+    const int back = best ? TRS_OK : by->take_back(s, x);
+    if (!rc) rc = back;
     e->stop = stop;
     return rc;
 }
@@ -95,13 +96,14 @@ static int refine(trs_refiner *s, int nrhs, const void *B, int64_t ldb, void *X,
     trs_error all = {.row = -1, .col = -1}, one;
     const trs_layout layout = s->exec->layout;
     const trs_dtype type = s->A->dtype;
-    const bool single = trs_is_single(type);
+    const double eps = trs_is_single(type) ? (double)FLT_EPSILON : DBL_EPSILON;
     int most = 0, took = 0, rc = s->by->begin(s);
-    s->goal = (s->longest + 1) * (single ? (double)FLT_EPSILON : DBL_EPSILON);
+    s->goal = (s->longest + 1) * eps;
     for (int r = 0; r < nrhs && s->A->n && !rc; r++) {
         rc = refine_column(s, trs_column_of(B, r, ldb, layout, type),
                            trs_column_of(X, r, ldx, layout, type), max_steps, &took, &one);
-        if (took > most) most = took;
+        TRS_ASSERT(took >= 0 && took <= max_steps);
+        most = (int)trs_max(most, took);
         if (!rc) trs_error_fold(&all, &one, r);
     }
     if (steps) *steps = most;
@@ -123,9 +125,10 @@ static int check(trs_refiner *s, int device, int nrhs, const void *B, int64_t ld
     int rc = TRS_CHECK_RESERVED(s->exec, "trs_exec");
     if (rc) return rc;
     s->by = A->device > 0 ? &trs_refining_there : &trs_refining_here;
-    rc = max_steps < 0 ? trs_fail(TRS_EARG, "max_steps = %d is negative", max_steps)
-                       : trs_check_columns(A, s->op, nrhs, B, ldb, X, ldx, s->exec->layout, true);
-    return rc ? trs_fail(rc, "refine: %s", trs_message()) : TRS_OK;
+    if (max_steps < 0) return trs_fail(TRS_EARG, "refine: max_steps = %d is negative", max_steps);
+    rc = trs_check_columns(A, s->op, nrhs, B, ldb, X, ldx, s->exec->layout, true);
+    if (rc) trs_fail(rc, "refine: %s", trs_message());
+    return rc;
 }
 
 /* Can the factors refine at all? */
@@ -133,7 +136,8 @@ static int check_lu(const trs_lu *lu, const trs_mat *A)
 {
     if (!lu || !A) return trs_fail(TRS_EARG, "refine: lu or A is NULL");
     if (!lu->ready) return trs_fail(TRS_ESTATE, "refine: there are no factors");
-    return A->kind && !trs_is_half(A) ? trs_fail(TRS_ESUPPORT, "refine: kind of A") : TRS_OK;
+    if (A->kind && !trs_is_half(A)) return trs_fail(TRS_ESUPPORT, "refine: kind of A");
+    return TRS_OK;
 }
 
 int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
@@ -149,12 +153,8 @@ int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const void 
     rc = check(&s, lu->opt.device, nrhs, B, ldb, X, ldx, max_steps);
     if (!rc && (A->n != lu->f.L.n || A->dtype != lu->dtype))
         rc = trs_fail(TRS_EARG, "refine: A is not the matrix that was factored");
-    return trs_leave(rc ? rc : refine(&s, nrhs, B, ldb, X, ldx, max_steps, steps, error));
-}
-
-static bool single_of(trs_dtype low, trs_dtype high)
-{
-    return (low == TRS_F32 && high == TRS_F64) || (low == TRS_C32 && high == TRS_C64);
+    if (!rc) rc = refine(&s, nrhs, B, ldb, X, ldx, max_steps, steps, error);
+    return trs_leave(rc);
 }
 
 /* Has the plan, in s, been made of A, for this op? */
@@ -165,7 +165,7 @@ static int check_plan(const trs_refiner *s)
     if (plan->state != TRS_READY || !(plan->ctx.ops & 1u << s->op))
         return trs_fail(TRS_ESTATE, "refine: the plan cannot be solved with this op");
     if (s->A->n != plan->info.n || (s->A->kind & same) != (plan->shape.kind & same) ||
-        (s->A->dtype != s->low && !single_of(s->low, s->A->dtype)))
+        (s->A->dtype != s->low && s->low != trs_lu_single(s->A->dtype)))
         return trs_fail(TRS_EARG, "refine: T is not the matrix of the plan");
     return TRS_OK;
 }
@@ -182,5 +182,6 @@ int trs_refine(const trs_plan *plan, const trs_mat *A, trs_op op, int nrhs, cons
     const int device = plan->on_device ? TRS_CUDA(plan->ctx.device) : TRS_HOST;
     int rc = check(&s, device, nrhs, B, ldb, X, ldx, max_steps);
     if (!rc) rc = check_plan(&s);
-    return trs_leave(rc ? rc : refine(&s, nrhs, B, ldb, X, ldx, max_steps, steps, error));
+    if (!rc) rc = refine(&s, nrhs, B, ldb, X, ldx, max_steps, steps, error);
+    return trs_leave(rc);
 }

@@ -5,7 +5,7 @@
 #include "config.h"
 
 #include "refine.h"
-
+#include "base/debug.h"
 #include "base/device.h"
 
 typedef struct there {
@@ -33,8 +33,8 @@ static int correct(const trs_refiner *s, void *d)
 {
     const int64_t n = s->A->n;
     const trs_exec *e = s->exec;
-    const trs_exec exec = {
-        .stream = e->stream, .work = s->lu ? NULL : e->work, .lu_work = e->lu_work};
+    trs_exec exec = {.stream = e->stream, .lu_work = e->lu_work};
+    if (!s->lu) exec.work = e->work;
     if (s->lu) return trs_lu_solve(s->lu, s->op, 1, d, n, d, n, &exec);
     return trs_solve(s->plan, s->op, 1, d, n, d, n, &exec);
 }
@@ -48,9 +48,11 @@ static int step(const trs_refiner *s, trs_column x, const trs_error *e)
     m.size = low ? t->size : NULL;
     m.add = true;
     (void)e;
-    int rc = low ? trs_gpu_bring(&m, r, d, s->exec->stream) : TRS_OK;
+    int rc = TRS_OK;
+    if (low) rc = trs_gpu_bring(&m, r, d, s->exec->stream);
     if (!rc) rc = correct(s, t->d);
-    return rc ? rc : trs_gpu_put_back(&m, d, view_of(x), s->exec->stream);
+    if (!rc) rc = trs_gpu_put_back(&m, d, view_of(x), s->exec->stream);
+    return rc;
 }
 
 static int residual(const trs_refiner *s, trs_column b, trs_column x, trs_error *e)
@@ -87,17 +89,17 @@ static void *take(char **at, int64_t bytes)
 
 static int make_vectors(trs_refiner *s, there *t)
 {
-    const int64_t n = s->A->n, high = n * (int64_t)trs_size(s->A->dtype),
-                  scratch = trs_gpu_residual_bytes(1);
-    const int64_t low = n * (int64_t)trs_size(s->low);
-    char *at = t->memory =
-        trs_gpu_new(&s->ctx, 2 * high + low + scratch + 5 * 256, 1, "the refinement");
+    const int64_t n = s->A->n, scratch = trs_gpu_residual_bytes(1);
+    const int64_t high = n * (int64_t)trs_size(s->A->dtype), low = n * (int64_t)trs_size(s->low);
+    const int64_t bytes = 2 * high + low + scratch + 5 * 256;
+    char *at = t->memory = trs_gpu_new(&s->ctx, bytes, 1, "the refinement");
     if (!at) return TRS_EMEM;
     t->r = take(&at, high);
     t->best = take(&at, high);
     t->d = s->low == s->A->dtype ? t->r : take(&at, low);
     t->scratch = take(&at, scratch);
     t->size = take(&at, sizeof *t->size);
+    TRS_ASSERT(at <= (char *)t->memory + bytes);
     return TRS_OK;
 }
 

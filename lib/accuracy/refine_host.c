@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "refine.h"
+#include "base/debug.h"
 
 typedef struct here {
     trs_mat A;     /* without blocks */
@@ -30,18 +31,13 @@ static int correct(const trs_refiner *s)
     return trs_solve_hosted(s->plan, s->op, h->d, h->stage, s->exec);
 }
 
-/* What r is divided by, and d multiplied with, when d has less range than r; else 1. */
-static double scale_of(const trs_refiner *s, const trs_error *e)
-{
-    return s->low == s->A->dtype ? 1 : trs_power_near(e->residual);
-}
-
 static int step(const trs_refiner *s, trs_column x, const trs_error *e)
 {
     const here *h = s->data;
     const int64_t n = s->A->n;
-    const double scale = scale_of(s, e);
-    double z[2], c[2];
+    double scale = 1, z[2],
+           c[2]; /* r is divided by it, and d multiplied, if d has less range than r */
+    if (s->low != s->A->dtype) scale = trs_power_near(e->residual);
     for (int64_t i = 0; i < n; i++) {
         z[0] = (double)(h->s.re[i] / scale), z[1] = (double)(h->s.im[i] / scale);
         trs_number_put(h->d, s->low, i, z);
@@ -88,6 +84,7 @@ static double longest_row(const here *h, trs_op op)
         const int64_t end = trs_major_end(A, l);
         for (int64_t p = trs_major_begin(A, l); p < end; p++) {
             const int64_t c = trs_minor_index(A, l, p), i = A->format == TRS_CSR ? l : c;
+            TRS_ASSERT(c >= 0 && c < A->n);
             if (trs_in_triangle(A->kind, i, l + c - i)) count[rows ? l : c] += 1;
         }
     }
@@ -96,15 +93,18 @@ static double longest_row(const here *h, trs_op op)
     return (double)most;
 }
 
-/* Stage of what solves, and its vectors. */
+/* The stage of the plan or the factors, and the vectors. */
 static int make_vectors(trs_refiner *s, here *h)
 {
     const int64_t n = s->A->n;
-    int rc = s->lu ? trs_lu_hosted_new(s->lu, &h->stage) : trs_hosted_new(s->plan, &h->stage);
+    int rc;
+    if (s->lu) rc = trs_lu_hosted_new(s->lu, &h->stage);
+    else rc = trs_hosted_new(s->plan, &h->stage);
     if (!rc) rc = trs_sums_new(&s->ctx.mem, n, &h->s);
-    h->d = rc ? NULL : trs_alloc(&s->ctx.mem, n, trs_size(s->low));
-    h->best = h->d ? trs_alloc(&s->ctx.mem, 2 * n, sizeof *h->best) : NULL;
-    if (rc || h->best) return rc;
+    if (rc) return rc;
+    h->d = trs_alloc(&s->ctx.mem, n, trs_size(s->low));
+    h->best = trs_alloc(&s->ctx.mem, 2 * n, sizeof *h->best);
+    if (h->d && h->best) return TRS_OK;
     return trs_fail(TRS_EMEM, "out of memory for the refinement");
 }
 
@@ -126,10 +126,7 @@ static void end(trs_refiner *s)
     if (s->lu) trs_lu_hosted_free(s->lu, h->stage);
     else trs_hosted_free(s->plan, h->stage);
     if (h->expanded) trs_expand_done(&s->ctx, s->A, &h->A);
-    trs_free(&s->ctx.mem, h->s.re);
-    trs_free(&s->ctx.mem, h->d);
-    trs_free(&s->ctx.mem, h->best);
-    trs_free(&s->ctx.mem, h);
+    trs_free_all(&s->ctx.mem, h->s.re, h->d, h->best, h);
 }
 
 const trs_refining trs_refining_here = {begin, end, residual, step, keep, take_back};

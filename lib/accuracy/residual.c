@@ -17,7 +17,9 @@
 #include "config.h"
 
 #include "residual.h"
+#include "base/debug.h"
 #include "base/parallel.h"
+#include "factor/lu_mat.h"
 
 #include <float.h>
 #include <math.h>
@@ -34,13 +36,6 @@ typedef void (*multiply_fn)(const trs_mat *, trs_op, const void *, int64_t, cons
 
 static const multiply_fn multiply[] = TRS_PER_TYPE(multiply);
 
-int trs_check_where(const trs_mat *A)
-{
-    const int rc = trs_check_device(A->device);
-    if (rc) return rc;
-    return A->device > 0 ? trs_check_values(A) : trs_check_mat(A);
-}
-
 int trs_check_columns(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx,
                       const void *Y, int64_t ldy, trs_layout layout, bool apart)
 {
@@ -54,7 +49,8 @@ int trs_check_columns(const trs_mat *A, trs_op op, int nrhs, const void *X, int6
     const int64_t y = trs_extent(Y, A->n, nrhs, ldy, layout, A->dtype);
     if (x < 0 || y < 0)
         return trs_fail(TRS_EARG, "an array is NULL, or its leading dimension is out of range");
-    return apart && trs_overlap(X, x, Y, y) ? trs_fail(TRS_EARG, "the two arrays overlap") : TRS_OK;
+    if (apart && trs_overlap(X, x, Y, y)) return trs_fail(TRS_EARG, "the two arrays overlap");
+    return TRS_OK;
 }
 
 int trs_sums_new(const trs_memory *mem, int64_t n, trs_sums *s)
@@ -70,6 +66,7 @@ int trs_sums_new(const trs_memory *mem, int64_t n, trs_sums *s)
 /* s = op(A) x, with the sizes and row sums. */
 static void sum_up(const trs_mat *A, trs_op op, const void *x, int64_t step, const trs_sums *s)
 {
+    TRS_ASSERT(s->row == s->re + 3 * A->n);
     for (int64_t i = 0; i < 4 * A->n; i++) s->re[i] = 0; /* im, size, row follow */
     multiply[A->dtype](A, op, x, step, s);
 }
@@ -101,12 +98,9 @@ typedef struct columns {
 /* Make as many shares as there is memory for. */
 static int columns_new(columns *c)
 {
-    const int threads = trs_default_threads();
-    const int wanted = c->nrhs < threads ? c->nrhs : threads;
-    while (c->shares < wanted && c->shares < SHARES &&
-           !trs_sums_new(NULL, c->A->n, &c->sums[c->shares]))
-        c->shares++;
-    return c->shares > 0 ? TRS_OK : trs_fail(TRS_EMEM, "out of memory for the sums of a residual");
+    const int64_t wanted = trs_min(trs_min(c->nrhs, trs_default_threads()), SHARES);
+    while (c->shares < wanted && !trs_sums_new(NULL, c->A->n, &c->sums[c->shares])) c->shares++;
+    return c->shares > 0 ? TRS_OK : TRS_EMEM; /* with the sentence of trs_sums_new */
 }
 
 static void columns_free(columns *c)
@@ -139,6 +133,7 @@ static void do_shares(void *user, int64_t begin, int64_t end)
     columns *c = user;
     for (int64_t k = begin; k < end; k++) {
         trs_error worst = {.row = -1, .col = -1};
+        TRS_ASSERT(k >= 0 && k < c->shares && c->shares <= SHARES);
         for (int64_t r = c->nrhs * k / c->shares; r < c->nrhs * (k + 1) / c->shares; r++)
             one_column(c, (int)r, &c->sums[k], &worst);
         c->error[k] = worst;
@@ -255,11 +250,11 @@ static void FN(entry)(T a, int64_t i, int64_t j, trs_op op, const T *x, int64_t 
 {
     const long double safmin = sizeof(REAL) == sizeof(float) ? (double)FLT_MIN : DBL_MIN;
     if (op != TRS_N) {
-        int64_t k = i;
-        i = j;
-        j = k;
+        const int64_t k = i;
+        i = j, j = k;
     }
     double complex za = op == TRS_H ? CONJ(a) : a, zx = x[j * step];
+    TRS_ASSERT(i >= 0 && j >= 0);
     long double are = creal(za), aim = cimag(za), xre = creal(zx), xim = cimag(zx);
     s->re[i] += are * xre;
     if (aim != 0 || xim != 0) {

@@ -27,10 +27,6 @@ trs_column trs_column_of(const void *X, int r, int64_t ld, trs_layout layout, tr
 int trs_check_columns(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx,
                       const void *Y, int64_t ldy, trs_layout layout, bool apart);
 
-/* Is A well-formed, and on a device that there is, as far as that can be seen without looking at arrays there?
- * TRS_OK, TRS_EARG, TRS_EMATRIX, TRS_EDEVICE. */
-int trs_check_where(const trs_mat *A);
-
 /* Returns TRS_OK, TRS_EMEM.  The caller frees s->re. */
 int trs_sums_new(const trs_memory *mem, int64_t n, trs_sums *s);
 

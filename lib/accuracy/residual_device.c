@@ -4,7 +4,7 @@
 #include "config.h"
 
 #include "residual.h"
-
+#include "base/debug.h"
 #include "base/device.h"
 
 #include <float.h>
@@ -31,8 +31,9 @@ static int make_whole(trs_context *ctx, const trs_mat *A, trs_whole *host, trs_m
     *there = *w;
     there->device = A->device;
     const bool dense = w->format == TRS_DENSE;
-    there->ptr = dense ? NULL : send(ctx, w->ptr, w->n + 1, sizeof(int64_t));
-    there->idx = dense ? NULL : send(ctx, w->idx, w->nnz, sizeof(int32_t));
+    there->ptr = there->idx = NULL;
+    if (!dense) there->ptr = send(ctx, w->ptr, w->n + 1, sizeof(int64_t));
+    if (!dense) there->idx = send(ctx, w->idx, w->nnz, sizeof(int32_t));
     there->val = send(ctx, w->val, trs_value_count(w), trs_size(w->dtype));
     return there->val && (dense || (there->ptr && there->idx)) ? TRS_OK : TRS_EMEM;
 }
@@ -58,12 +59,14 @@ int trs_rows_open(trs_context *ctx, const trs_mat *A, trs_op op, bool look, void
                   trs_device_rows *r)
 {
     *r = (trs_device_rows){.whole = {0}};
-    int rc = look ? trs_lines_check(ctx, A, stream) : TRS_OK;
+    int rc = TRS_OK;
+    if (look) rc = trs_lines_check(ctx, A, stream);
     if (!rc && trs_is_half(A)) {
         rc = whole_there(ctx, A, stream, &r->whole);
         A = &r->whole;
     }
-    return rc ? rc : trs_lines_make(ctx, A, op, stream, &r->lines);
+    if (!rc) rc = trs_lines_make(ctx, A, op, stream, &r->lines);
+    return rc;
 }
 
 void trs_rows_close(trs_context *ctx, trs_device_rows *r)
@@ -86,8 +89,8 @@ static int refuse_capture(const trs_mat *A, trs_op op, void *stream)
 {
     if (trs_rows_are_there(A, op) || !trs_gpu_is_capturing(stream)) return TRS_OK;
     return trs_fail(TRS_ESUPPORT,
-                    "a product with op(A) across the lines of A, or with one triangle of "
-                    "it, cannot be captured");
+                    "a product with op(A) across the lines of A, or with one triangle of it, "
+                    "cannot be captured");
 }
 
 int trs_multiply_there(const trs_mat *A, trs_op op, int nrhs, trs_view x, trs_view y, void *stream)
@@ -118,6 +121,7 @@ static int some_columns(const trs_lines *l, int r, int count, trs_view b, trs_vi
 {
     const int64_t size = (int64_t)trs_size(l->A.dtype);
     trs_findings found[TRS_RESIDUAL_COLUMNS];
+    TRS_ASSERT(count > 0 && count <= TRS_RESIDUAL_COLUMNS);
     b.p = (char *)b.p + r * b.cs * size;
     x.p = (char *)x.p + r * x.cs * size;
     const int rc = trs_gpu_residual(l, count, b, x, NULL, scratch, found, NULL);
@@ -131,15 +135,16 @@ static int some_columns(const trs_lines *l, int r, int count, trs_view b, trs_vi
 int trs_backward_error_there(const trs_mat *A, trs_op op, int nrhs, trs_view b, trs_view x,
                              trs_error *error)
 {
-    const int most = nrhs < TRS_RESIDUAL_COLUMNS ? nrhs : TRS_RESIDUAL_COLUMNS;
+    const int most = (int)trs_min(nrhs, TRS_RESIDUAL_COLUMNS);
     trs_context ctx = trs_device_context(A);
     trs_device_rows rows;
     int rc = trs_rows_open(&ctx, A, op, true, NULL, &rows);
-    void *scratch =
-        rc ? NULL : trs_gpu_new(&ctx, trs_gpu_residual_bytes(most), 1, "the errors of a residual");
+    void *scratch = NULL;
+    if (!rc)
+        scratch = trs_gpu_new(&ctx, trs_gpu_residual_bytes(most), 1, "the errors of a residual");
     if (!rc && !scratch) rc = TRS_EMEM;
     for (int r = 0; r < nrhs && !rc; r += most)
-        rc = some_columns(&rows.lines, r, nrhs - r < most ? nrhs - r : most, b, x, scratch, error);
+        rc = some_columns(&rows.lines, r, (int)trs_min(nrhs - r, most), b, x, scratch, error);
     trs_gpu_free(&ctx, scratch);
     trs_rows_close(&ctx, &rows);
     return rc;

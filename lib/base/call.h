@@ -13,6 +13,8 @@
  * TRS_OK; a failure that left no sentence gets that of trs_strerror.  Returns the code. */
 void trs_enter(void);
 int trs_leave(int code);
+/* `return trs_call (f (...))` is a public function that consists of the call of one other function. */
+#define trs_call(expression) (trs_enter(), trs_leave(expression))
 /* The same for a function that cannot fail or only reports facts, and so leaves the sentence as it is. */
 void trs_leave_silently(void);
 

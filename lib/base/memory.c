@@ -70,6 +70,11 @@ void trs_free(const trs_memory *mem, void *p)
     else free(p);
 }
 
+void trs_free_each(const trs_memory *mem, int count, void *const *p)
+{
+    for (int k = 0; k < count; k++) trs_free(mem, p[k]);
+}
+
 double trs_now(void)
 {
     struct timespec t;

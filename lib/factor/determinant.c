@@ -70,11 +70,10 @@ static trs_det result(const product *d, bool negative)
     const double size = hypot(d->re, d->im), sign = negative ? -1 : 1;
     int e;
     if (size == 0) return (trs_det){0};
-    const double mantissa = 2 * frexp(size, &e);
-    return (trs_det){.re = sign * d->re / size,
-                     .im = d->im == 0 ? 0 : sign * d->im / size,
-                     .mantissa = mantissa,
-                     .exponent = d->exponent + e - 1};
+    trs_det det = {.re = sign * d->re / size, .mantissa = 2 * frexp(size, &e)};
+    if (d->im != 0) det.im = sign * d->im / size; /* never -0 */
+    det.exponent = d->exponent + e - 1;
+    return det;
 }
 
 /* ---- signs ---------------------------------------------------------------------------------- */
@@ -155,8 +154,9 @@ static int get_pivots(trs_context *ctx, const trs_instance *i, void *u, int64_t 
         return trs_fail(TRS_EPIVOT,
                         "determinant: row %" PRId64 " has a bad pivot, and %s exchanges no rows",
                         i->breakdown + ctx->base, i->solver->name);
-    int rc = i->solver->place == TRS_ON_CUDA ? trs_gpu_use(ctx) : TRS_OK;
-    return rc ? rc : i->solver->pivots(i, ctx, u, odd);
+    const int rc = i->solver->place == TRS_ON_CUDA ? trs_gpu_use(ctx) : TRS_OK;
+    if (rc) return rc;
+    return i->solver->pivots(i, ctx, u, odd);
 }
 
 static int of_plan(const trs_plan *p, trs_det *det)
@@ -187,8 +187,7 @@ static int of_plan(const trs_plan *p, trs_det *det)
 
 int trs_plan_determinant(const trs_plan *p, trs_det *det)
 {
-    trs_enter();
-    return trs_leave(of_plan(p, det));
+    return trs_call(of_plan(p, det));
 }
 
 /* ---- of factors ----------------------------------------------------------------------------- */
@@ -197,10 +196,11 @@ int trs_plan_determinant(const trs_plan *p, trs_det *det)
  * the first one of each column of L by columns; of rows of L + U it is searched for. */
 static int64_t place_of_diagonal(const trs_mat *m, int64_t k)
 {
-    int64_t begin = trs_major_begin(m, k), end = trs_major_end(m, k);
+    const int64_t begin = trs_major_begin(m, k), end = trs_major_end(m, k);
     if (begin < end && trs_minor_index(m, k, begin) == k) return begin;
-    while (end > begin && trs_minor_index(m, k, end - 1) != k) end--;
-    return end > begin ? end - 1 : -1;
+    for (int64_t p = end - 1; p >= begin; p--)
+        if (trs_minor_index(m, k, p) == k) return p;
+    return -1;
 }
 
 /* Multiply d by the diagonal of a factor.  false: a number is not finite, or not there. */
@@ -226,7 +226,8 @@ static int multiply_factors(const trs_lu *lu, trs_det *det)
     if (f->incomplete)
         return trs_fail(TRS_ESUPPORT,
                         "determinant: incomplete factors are those of another matrix than A");
-    int rc = f->cholesky ? TRS_OK : find_parity(&ctx, f->P, n, &odd);
+    int rc = TRS_OK;
+    if (!f->cholesky) rc = find_parity(&ctx, f->P, n, &odd);
     if (!rc && !f->cholesky) rc = find_parity(&ctx, f->Q, n, &odd);
     if (rc) return rc;
     if (!multiply_diagonal(&d, &f->L) || (!f->cholesky && !multiply_diagonal(&d, &f->U)))
@@ -241,13 +242,18 @@ static int multiply_factors(const trs_lu *lu, trs_det *det)
     return TRS_OK;
 }
 
+static int of_factors(const trs_lu *lu, trs_det *det)
+{
+    if (!lu || !det) return trs_fail(TRS_EARG, "determinant: lu or det is NULL");
+    *det = (trs_det){0};
+    if (lu->singular) return TRS_OK;
+    if (!lu->ready) return trs_fail(TRS_ESTATE, "determinant: there are no factors");
+    const int rc = lu->device ? trs_lu_device_fetch((trs_lu *)lu) : TRS_OK;
+    if (rc) return rc;
+    return multiply_factors(lu, det);
+}
+
 int trs_lu_determinant(const trs_lu *lu, trs_det *det)
 {
-    trs_enter();
-    if (!lu || !det) return trs_leave(trs_fail(TRS_EARG, "determinant: lu or det is NULL"));
-    *det = (trs_det){0};
-    if (lu->singular) return trs_leave(TRS_OK);
-    if (!lu->ready) return trs_leave(trs_fail(TRS_ESTATE, "determinant: there are no factors"));
-    const int rc = lu->device ? trs_lu_device_fetch((trs_lu *)lu) : TRS_OK;
-    return trs_leave(rc ? rc : multiply_factors(lu, det));
+    return trs_call(of_factors(lu, det));
 }

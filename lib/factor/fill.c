@@ -46,6 +46,7 @@ static int64_t search(const searches *s, int32_t i, int32_t *seen, int32_t *queu
         for (const int32_t end = met; next < end; next++)
             for (int64_t p = s->g->ptr[queue[next]]; p < s->g->ptr[queue[next] + 1]; p++) {
                 const int32_t j = s->g->idx[p];
+                TRS_ASSERT(j >= 0 && j < s->g->n);
                 if (seen[j] == mark) continue;
                 seen[j] = mark;
                 if (j < i) queue[met++] = j;
@@ -62,14 +63,15 @@ static void search_some(void *user, int thread, int32_t begin, int32_t end)
     for (int32_t i = begin; i < end; i++) {
         int32_t *found = s->u->idx ? s->u->idx + s->u->ptr[i] : NULL;
         const int64_t count = search(s, i, s->seen + offset, s->queue + offset, found);
+        TRS_ASSERT(!found || count == s->u->ptr[i + 1] - s->u->ptr[i]);
         if (!found) s->u->ptr[i + 1] = count;
     }
 }
 
 static void search_all(searches *s, int threads)
 {
-    const int32_t n = s->g->n, most = CHUNKS * threads;
-    const trs_level_stage stage = {0, n, n < most ? n : most};
+    const int32_t n = s->g->n;
+    const trs_level_stage stage = {0, n, (int32_t)trs_min(n, CHUNKS * threads)};
     trs_stage_progress progress[2];
     trs_stages_run(&stage, 1, progress, threads, search_some, s);
 }
@@ -78,7 +80,7 @@ static void search_all(searches *s, int threads)
 static int upper_rows(trs_context *ctx, const trs_tri *g, int level, trs_tri *u)
 {
     const int32_t n = g->n;
-    const int threads = ctx->threads < THREADS ? ctx->threads : THREADS;
+    const int threads = (int)trs_min(ctx->threads, THREADS);
     searches s = {.g = g, .level = level, .u = u};
     *u = (trs_tri){.n = n, .dtype = g->dtype};
     u->ptr = trs_new(ctx, (int64_t)n + 1, sizeof *u->ptr, "row pointers");
@@ -94,8 +96,7 @@ static int upper_rows(trs_context *ctx, const trs_tri *g, int level, trs_tri *u)
         rc = trs_tri_entries(ctx, u, false, false);
     }
     if (!rc && n > 0) search_all(&s, threads);
-    trs_free(&ctx->mem, s.queue);
-    trs_free(&ctx->mem, s.seen);
+    trs_free_all(&ctx->mem, s.queue, s.seen);
     if (rc) trs_tri_free(ctx, u);
     return rc;
 }
@@ -164,7 +165,8 @@ static int assemble(trs_context *ctx, const trs_tri *A, const trs_tri *L, const 
     int64_t q = 0;
     *t = (trs_tri){.n = A->n, .nnz = A->n + L->nnz + U->nnz, .dtype = A->dtype};
     t->ptr = trs_new(ctx, (int64_t)t->n + 1, sizeof *t->ptr, "row pointers");
-    int rc = t->ptr ? trs_tri_entries(ctx, t, true, true) : TRS_EMEM;
+    int rc = TRS_EMEM;
+    if (t->ptr) rc = trs_tri_entries(ctx, t, true, true);
     for (int32_t i = 0; i < t->n && !rc; i++) {
         t->ptr[i] = q;
         append(t, &q, L, i);
@@ -173,6 +175,7 @@ static int assemble(trs_context *ctx, const trs_tri *A, const trs_tri *L, const 
         t->ptr[i + 1] = q;
         find_places(t, A, i);
     }
+    TRS_ASSERT(rc || q == t->nnz);
     if (!rc && t->n == 0) t->ptr[0] = 0;
     if (rc) trs_tri_free(ctx, t);
     return rc;
@@ -181,7 +184,9 @@ static int assemble(trs_context *ctx, const trs_tri *A, const trs_tri *L, const 
 int trs_fill(trs_context *ctx, trs_tri *t, int level, bool cholesky)
 {
     trs_tri L = {0}, U = {0}, all;
-    int rc = cholesky ? one_triangle(ctx, t, level, &L) : triangles(ctx, t, level, &L, &U);
+    int rc;
+    if (cholesky) rc = one_triangle(ctx, t, level, &L);
+    else rc = triangles(ctx, t, level, &L, &U);
     if (!rc) rc = assemble(ctx, t, &L, &U, &all);
     trs_tri_free(ctx, &L);
     trs_tri_free(ctx, &U);

@@ -1,10 +1,11 @@
 /* half.c: the matrix of which factors are made, where the caller stores one triangle of it (TRS_SELFADJOINT).
  *
- * It is made whole where it comes in, so that nothing behind knows of triangles.  Where each of its values comes from is
- * kept: new ones are a gather, on the host, or on the device if they and the factors are there. */
+ * The matrix is made whole on entry, so that no later step handles triangles.  The source of each of its values is stored:
+ * new values are a gather, on the host, or on the device if they and the factors are there. */
 #include "config.h"
 
-#include "lu.h"
+#include "lu_mat.h"
+#include "base/debug.h"
 #include "base/device.h"
 #include "core/plan.h"
 #include "matrix/on_device.h"
@@ -24,8 +25,7 @@ static void free_there(struct trs_lu_half *h)
 {
     trs_gpu_free(&h->ctx, h->from);
     trs_gpu_free(&h->ctx, h->val);
-    h->from = NULL;
-    h->val = NULL;
+    h->from = NULL, h->val = NULL;
 }
 
 void trs_lu_half_free(trs_lu *lu)
@@ -53,8 +53,7 @@ static int make(struct trs_lu_half *h, const trs_mat *A)
 {
     free_there(h);
     trs_whole_free(&h->ctx, &h->whole);
-    h->shape = *A;
-    h->shape.ptr = h->shape.idx = h->shape.val = NULL;
+    h->shape = trs_lu_shape(A);
     return trs_whole_make(&h->ctx, A, &h->whole);
 }
 
@@ -80,7 +79,7 @@ static int prepare_there(struct trs_lu_half *h, void *stream)
         return trs_fail(TRS_ESTATE, "update: the first one from values on the device cannot be "
                                     "captured");
     h->from = trs_gpu_new(&h->ctx, count, sizeof *h->from, "places of the values");
-    h->val = h->from ? trs_gpu_new(&h->ctx, count, trs_size(h->shape.dtype), "values") : NULL;
+    if (h->from) h->val = trs_gpu_new(&h->ctx, count, trs_size(h->shape.dtype), "values");
     if (!h->val) return TRS_EMEM;
     const int rc = trs_gpu_put(&h->ctx, h->from, h->whole.from, (size_t)count * sizeof *h->from);
     trs_gpu_drop_ring(&h->ctx);
@@ -95,17 +94,8 @@ static int take_there(struct trs_lu_half *h, const trs_mat *A, void *stream, trs
     whole->ptr = whole->idx = NULL;
     whole->val = h->val;
     whole->device = A->device;
-    return rc ? rc
-              : trs_gpu_whole_values(A->dtype, trs_value_count(whole), h->from, A->val, h->val,
-                                     stream);
-}
-
-static int check_again(const trs_lu *lu, const trs_mat *A)
-{
-    if (!trs_same_arrays(&lu->half->shape, A))
-        return trs_fail(TRS_EARG,
-                        "update: n, nnz, ld, block, dtype or format differ from the first A");
-    return trs_check_values(A);
+    if (rc) return rc;
+    return trs_gpu_whole_values(A->dtype, trs_value_count(whole), h->from, A->val, h->val, stream);
 }
 
 /* A is one triangle. */
@@ -119,11 +109,15 @@ static int take(trs_lu *lu, const trs_mat *A, bool first, void *stream, trs_mat 
     if (!(A->kind & (TRS_LOWER | TRS_UPPER)))
         return trs_fail(TRS_EARG, "update: the first A was one triangle (TRS_SELFADJOINT)");
     int rc = trs_check_device(A->device);
-    if (!rc) rc = pattern ? trs_check_values(A) : check_again(lu, A);
+    if (rc) return rc;
+    if (pattern) rc = trs_check_values(A);
+    else rc = trs_lu_check_shape(&h->shape, A);
     if (!rc && !stays) rc = take_here(h, A, pattern, stream);
     if (rc) return rc;
     *whole = h->whole.mat;
-    return stays ? take_there(h, A, stream, whole) : TRS_OK;
+    TRS_ASSERT(whole->n == A->n);
+    if (stays) return take_there(h, A, stream, whole);
+    return TRS_OK;
 }
 
 int trs_lu_whole(trs_lu *lu, const trs_mat *A, bool first, void *stream, trs_mat *whole)
@@ -136,6 +130,8 @@ int trs_lu_whole(trs_lu *lu, const trs_mat *A, bool first, void *stream, trs_mat
     }
     if (!lu->half && !first)
         return trs_fail(TRS_EARG, "update: the first A was not one triangle (TRS_SELFADJOINT)");
-    int rc = lu->half ? TRS_OK : new_half(lu, A);
-    return rc ? rc : take(lu, A, first, stream, whole);
+    int rc = TRS_OK;
+    if (!lu->half) rc = new_half(lu, A);
+    if (rc) return rc;
+    return take(lu, A, first, stream, whole);
 }

@@ -4,8 +4,8 @@
  *       --order.c--> rows of A(P, P) --fill.c--> entries for fill, without a place in A
  *       --plan of L--> levels --ilu_rows.c--> values --trs_plan_update--> plans of L and U
  *
- * L + U - I is kept in one CSR matrix, and the plans of L and U read one triangle of it each.  The plan of L is made before
- * the values of L are known, because its levels are those of the factorisation as well.  New values of A are copied to
+ * L + U - I is stored in one CSR matrix, and the plans of L and U read one triangle of it each.  The plan of L is made before
+ * the values of L are known, because its levels are also those of the factorisation.  New values of A are copied to
  * their places through src and factored again, without a new analysis.
  * A diagonal entry that A does not have becomes an entry of the factors; it is zero before elimination. */
 #include "config.h"
@@ -13,6 +13,7 @@
 #include "device/lu_device.h"
 #include "fill.h"
 #include "ilu.h"
+#include "lu_mat.h"
 #include "order.h"
 #include "base/debug.h"
 #include "base/device.h"
@@ -102,6 +103,7 @@ static void keep_lower(trs_tri *t)
         const int64_t begin = t->ptr[i];
         t->ptr[i] = q;
         for (int64_t p = begin; p < t->ptr[i + 1] && t->idx[p] <= i; p++, q++) {
+            TRS_ASSERT(q <= p);
             t->idx[q] = t->idx[p];
             t->src[q] = t->src[p];
         }
@@ -114,9 +116,10 @@ static int permute(trs_context *ctx, trs_lu *lu, const ilu *s, trs_tri *t)
 {
     trs_tri old = *t;
     int32_t *perm = trs_new(ctx, old.n, sizeof *perm, "an order");
+    int rc = perm ? TRS_OK : TRS_EMEM;
     lu->f.P = trs_lu_alloc(lu, old.n, sizeof *lu->f.P, "P");
     if (!s->rows.cholesky) lu->f.Q = trs_lu_alloc(lu, old.n, sizeof *lu->f.Q, "Q");
-    int rc = perm && lu->f.P && (lu->f.Q || s->rows.cholesky) ? TRS_OK : TRS_EMEM;
+    if (!lu->f.P || (!lu->f.Q && !s->rows.cholesky)) rc = TRS_EMEM;
     if (!rc) rc = trs_order_rows(ctx, &old, s->ordering, perm);
     if (!rc) rc = trs_tri_permute(ctx, &old, perm, t);
     for (int32_t k = 0; k < old.n && !rc; k++) {
@@ -182,17 +185,9 @@ int trs_ilu_say_fault(const trs_lu *lu, int64_t k, trs_ilu_fault fault, bool mis
                                        "negative: A is not positive definite, or loses "
                                        "that with the entries left out",
                                        "not finite"};
+    TRS_ASSERT(fault > TRS_ILU_GOOD && fault <= TRS_ILU_INFINITE && k >= 0 && k < lu->f.L.n);
     return trs_fail(TRS_EPIVOT, "row %" PRId64 ": the pivot of %s is %s%s", line_of(lu, k),
                     lu->f.library, what[fault], missing ? " (A has no diagonal entry there)" : "");
-}
-
-/* The sentence and the code for the first bad pivot. */
-static int say_fault(trs_lu *lu, const trs_ilu_rows *f, const trs_ilu_outcome *o)
-{
-    /* NULL: A has every diagonal entry, and its values are in order */
-    const int64_t *src = f->t.src;
-    const bool missing = src && src[f->diag[o->first]] == TRS_SRC_MISSING;
-    return trs_ilu_say_fault(lu, o->first, o->fault, missing);
 }
 
 /* Factor A, whose values are val. */
@@ -207,7 +202,11 @@ static int compute(trs_lu *lu, ilu *s, const void *val)
     const trs_ilu_outcome o = trs_ilu_compute(f);
     lu->info.boosted = o.boosted;
     lu->info.seconds_factor = trs_now() - start;
-    return o.first < f->t.n ? say_fault(lu, f, &o) : TRS_OK;
+    if (o.first == f->t.n) return TRS_OK;
+    /* src = NULL: A has every diagonal entry, and its values are in order */
+    const int64_t *src = f->t.src;
+    const bool missing = src && src[f->diag[o.first]] == TRS_SRC_MISSING;
+    return trs_ilu_say_fault(lu, o.first, o.fault, missing);
 }
 
 /* ---- a trs_lu ------------------------------------------------------------------------------- */
@@ -215,20 +214,8 @@ static int compute(trs_lu *lu, ilu *s, const void *val)
 static void release(trs_lu *lu, void *data)
 {
     ilu *s = data;
-    trs_lu_free(lu, s->rows.t.src);
-    trs_lu_free(lu, s->rows.diag);
-    trs_lu_free(lu, s->rows.where);
-    trs_lu_free(lu, s->rows.stage);
-    trs_lu_free(lu, s->rows.progress);
-    trs_lu_free(lu, s);
-}
-
-static void name_factors(trs_lu *lu, const ilu *s)
-{
-    lu->f.cholesky = s->rows.cholesky;
-    lu->f.incomplete = true;
-    lu->f.library = s->name;
-    lu->f.ordering = trs_order_name(s->ordering);
+    trs_ilu_rows *f = &s->rows;
+    trs_lu_free(lu, f->t.src, f->diag, f->where, f->stage, f->progress, s);
 }
 
 /* The factors as the trs_lu shows them: it owns ptr, idx and val, once. */
@@ -256,7 +243,7 @@ static void set_identity(const trs_ilu_rows *f)
 static int count_threads(const trs_lu *lu)
 {
     const int threads = lu->opt.threads > 0 ? lu->opt.threads : trs_default_threads();
-    return threads < TRS_ILU_THREADS ? threads : TRS_ILU_THREADS;
+    return (int)trs_min(threads, TRS_ILU_THREADS);
 }
 
 /* Make the plan of L, and cut its levels into stages. */
@@ -288,15 +275,7 @@ static int check(trs_lu *lu, const ilu *s, const trs_mat *A)
     if (A->kind && !trs_is_half(A))
         return trs_fail(TRS_EARG, "kind must be 0, or say TRS_SELFADJOINT%s",
                         s->rows.cholesky ? ", or be TRS_LOWER" : "");
-    return A->device > 0 ? trs_check_values(A) : trs_check_mat(A);
-}
-
-static int same_shape(const trs_mat *was, const trs_mat *A)
-{
-    if (!trs_same_arrays(was, A))
-        return trs_fail(TRS_EARG,
-                        "update: n, nnz, ld, block, dtype or format differ from the first A");
-    return trs_check_values(A);
+    return trs_check_where(A);
 }
 
 static int update(trs_lu *lu, const trs_mat *A)
@@ -305,14 +284,15 @@ static int update(trs_lu *lu, const trs_mat *A)
     if (!lu->l || !s->rows.topo)
         return trs_fail(TRS_ESTATE, "update: the pattern was never analysed");
     lu->ready = false;
-    int rc = same_shape(&s->shape, A);
+    int rc = trs_lu_check_shape(&s->shape, A);
     if (!rc) rc = compute(lu, s, A->val);
-    return rc ? rc : trs_lu_plan(lu, false);
+    if (!rc) rc = trs_lu_plan(lu, false);
+    return rc;
 }
 
 /* ---- the first factors ---------------------------------------------------------------------- */
 
-/* The rows are there: factor A, which is on the host, there. */
+/* The rows are made: factor A, which is on the host, on the host. */
 static int factor_here(trs_lu *lu, const trs_mat *A)
 {
     show(lu, lu->backend);
@@ -361,7 +341,8 @@ static int factor(trs_lu *lu, const trs_mat *A, const trs_ilu_options *opt)
     trs_mat host;
     const bool there = lu->opt.device > 0, as_a = has_rows(lu, s, A);
     bool made = false;
-    int rc = there && as_a ? factor_there(lu, A, NULL, opt, &made) : TRS_OK;
+    int rc = TRS_OK;
+    if (there && as_a) rc = factor_there(lu, A, NULL, opt, &made);
     if (rc || made) return rc;
     ctx.device = A->device > 0 ? A->device - 1 : 0;
     rc = trs_mat_fetch(&ctx, A, true, &host);
@@ -387,22 +368,14 @@ static int check_options(const trs_ilu_options *opt)
     return TRS_OK;
 }
 
-enum { APPLICATIONS = 50 }; /* of a preconditioner, from one to the next, usually */
+/* Usual number of applications of a preconditioner before the next one is made. */
+enum { APPLICATIONS = 50 };
 
-/* For L L^H a triangle cannot be meant to be the matrix. */
-static trs_mat with_kind(const trs_mat *A, const trs_ilu_options *opt)
-{
-    trs_mat m = *A;
-    if (opt->method == TRS_IC0 && m.kind == TRS_LOWER) m.kind |= TRS_SELFADJOINT;
-    return m;
-}
-
-/* All of A is there: what it looks like is kept, and it is factored. */
+/* Factor A, all of which is given, and store its shape. */
 static int factor_whole(trs_lu *lu, const trs_mat *A, const trs_ilu_options *opt)
 {
     ilu *s = lu->backend;
-    s->shape = *A;
-    s->shape.ptr = s->shape.idx = s->shape.val = NULL;
+    s->shape = trs_lu_shape(A);
     lu->info.nnz_a = A->format == TRS_DENSE ? A->n * A->n : trs_value_count(A);
     return factor(lu, A, opt);
 }
@@ -412,7 +385,9 @@ static int ilu_of(trs_lu **lu, const trs_mat *mat, const trs_ilu_options *opt)
     static const trs_ilu_options defaults = {0};
     trs_mat m = {0}, *A = mat ? &m : NULL, whole;
     if (!opt) opt = &defaults;
-    if (mat) m = with_kind(mat, opt);
+    if (mat) m = *mat;
+    /* a lower triangle cannot be the whole matrix of L L^H */
+    if (opt->method == TRS_IC0 && m.kind == TRS_LOWER) m.kind |= TRS_SELFADJOINT;
     int rc = trs_lu_new(lu, A, &opt->plan, APPLICATIONS);
     if (!rc) rc = TRS_CHECK_RESERVED(opt, "trs_ilu_options");
     if (!rc) rc = check_options(opt);
@@ -432,14 +407,15 @@ static int ilu_of(trs_lu **lu, const trs_mat *mat, const trs_ilu_options *opt)
     s->ordering = opt->ordering;
     snprintf(s->name, sizeof s->name, "%s(%d)", s->rows.cholesky ? "IC" : "ILU", s->level);
     (*lu)->lower_only = s->rows.cholesky && s->ordering == TRS_ILU_NATURAL;
-    name_factors(*lu, s);
+    (*lu)->f = (trs_factors){.cholesky = s->rows.cholesky, .incomplete = true, .library = s->name};
+    (*lu)->f.ordering = trs_order_name(s->ordering);
     rc = check(*lu, s, A);
     if (!rc) rc = trs_lu_whole(*lu, A, true, NULL, &whole);
-    return rc ? rc : factor_whole(*lu, &whole, opt);
+    if (!rc) rc = factor_whole(*lu, &whole, opt);
+    return rc;
 }
 
 int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt)
 {
-    trs_enter();
-    return trs_leave(ilu_of(lu, A, opt));
+    return trs_call(ilu_of(lu, A, opt));
 }

@@ -16,7 +16,7 @@ enum { TRS_ILU_THREADS = 16 }; /* at most, for each has an array of n integers *
 typedef struct trs_ilu_rows {
     bool cholesky;
     double shift, boost; /* as in trs_ilu_options */
-    trs_tri t; /* ptr, idx and val belong to the factors of the trs_lu, src belongs to the rows */
+    trs_tri t;           /* the trs_lu frees ptr, idx and val with its factors; the rows own src */
     int64_t *diag;       /* [n] where the diagonal entry of each row is */
     int threads;         /* 1 .. TRS_ILU_THREADS */
     int32_t *where;      /* [n*threads] all zero between rows: see ilu_rows.c */

@@ -41,7 +41,9 @@ static int64_t work_of(const trs_ilu_rows *f, int32_t i)
     int64_t work = Lp[i + 1] - Lp[i];
     for (int64_t p = Lp[i]; p < f->diag[i]; p++) {
         const int32_t k = f->t.idx[p];
-        work += f->cholesky ? f->diag[k] - Lp[k] : Lp[k + 1] - f->diag[k];
+        TRS_ASSERT(k < i);
+        if (f->cholesky) work += f->diag[k] - Lp[k];
+        else work += Lp[k + 1] - f->diag[k];
     }
     return work;
 }
@@ -57,9 +59,10 @@ int trs_ilu_stages(trs_context *ctx, trs_ilu_rows *f, const int32_t *topo, const
     for (int32_t l = 0; l < levels; l++) {
         int64_t work = 0;
         for (int32_t k = lv_ptr[l]; k < lv_ptr[l + 1]; k++) work += work_of(f, topo[k]);
-        int64_t chunks = work < WIDE || f->threads == 1 ? 1 : work / CHUNK;
-        if (chunks > most) chunks = most;
-        if (chunks > lv_ptr[l + 1] - lv_ptr[l]) chunks = lv_ptr[l + 1] - lv_ptr[l];
+        int64_t chunks = 1;
+        if (work >= WIDE && f->threads > 1)
+            chunks = trs_min(trs_min(work / CHUNK, most), lv_ptr[l + 1] - lv_ptr[l]);
+        TRS_ASSERT(chunks >= 1 && lv_ptr[l + 1] > lv_ptr[l]);
         trs_level_stage *last = f->stages > 0 ? &f->stage[f->stages - 1] : NULL;
         if (last && chunks == 1 && last->chunks == 1) last->end = lv_ptr[l + 1];
         else f->stage[f->stages++] = (trs_level_stage){lv_ptr[l], lv_ptr[l + 1], (int32_t)chunks};
@@ -84,6 +87,7 @@ static void do_rows(void *user, int thread, int32_t begin, int32_t end)
     trs_ilu_outcome *o = &s->outcome[thread];
     for (int32_t k = begin; k < end; k++) {
         const int32_t i = f->topo[k];
+        TRS_ASSERT(i >= 0 && i < f->t.n);
         const trs_ilu_fault fault = s->row(f, i, where, &o->boosted);
         if (fault && i < o->first) o->first = i, o->fault = fault;
     }

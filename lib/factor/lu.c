@@ -9,6 +9,7 @@
 #include "base/device.h"
 #include "core/refresh.h"
 #include "device/lu_device.h"
+#include "lu_mat.h"
 
 #include <float.h>
 #include <limits.h>
@@ -48,17 +49,9 @@ void *trs_lu_alloc(trs_lu *lu, int64_t count, size_t size, const char *what)
     return trs_new(&ctx, count, size, what);
 }
 
-void trs_lu_free(trs_lu *lu, void *p)
+void trs_lu_free_each(const trs_lu *lu, int count, void *const *p)
 {
-    trs_free(&lu->mem, p);
-}
-
-void trs_lu_mat_free(trs_lu *lu, trs_mat *m)
-{
-    trs_free(&lu->mem, (void *)m->ptr);
-    trs_free(&lu->mem, (void *)m->idx);
-    trs_free(&lu->mem, (void *)m->val);
-    m->ptr = m->idx = m->val = NULL;
+    trs_free_each(&lu->mem, count, p);
 }
 
 void trs_lu_triangles_free(trs_lu *lu, trs_factors *f)
@@ -71,9 +64,7 @@ void trs_lu_triangles_free(trs_lu *lu, trs_factors *f)
 void trs_lu_factors_free(trs_lu *lu, trs_factors *f)
 {
     trs_lu_triangles_free(lu, f);
-    trs_free(&lu->mem, f->P);
-    trs_free(&lu->mem, f->Q);
-    trs_free(&lu->mem, f->scale);
+    trs_lu_free(lu, f->P, f->Q, f->scale);
     memset(f, 0, sizeof *f);
 }
 
@@ -96,21 +87,11 @@ void trs_lu_destroy(trs_lu *lu)
 
 /* ---- factors in, plans out ------------------------------------------------------------------ */
 
-bool trs_lu_same_pattern(const trs_mat *a, const trs_mat *b)
-{
-    if (a->n != b->n || a->nnz != b->nnz || a->dtype != b->dtype || a->format != b->format ||
-        a->ptr_bits != b->ptr_bits || a->idx_bits != b->idx_bits || a->kind != b->kind)
-        return false;
-    if (!a->ptr) return !b->ptr;
-    size_t p = a->ptr_bits == 32 ? 4 : 8, i = a->idx_bits == 64 ? 8 : 4;
-    return !memcmp(a->ptr, b->ptr, ((size_t)a->n + 1) * p) &&
-           (!a->nnz || !memcmp(a->idx, b->idx, (size_t)a->nnz * i));
-}
-
 /* Prefix the sentence of a plan's failure with the factor's name. */
 static int name_factor(int rc, const char *name)
 {
-    return rc ? trs_fail(rc, "factor %s: %s", name, trs_message()) : rc;
+    if (rc) trs_fail(rc, "factor %s: %s", name, trs_message());
+    return rc;
 }
 
 int trs_lu_plan_of(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *name, void *stream)
@@ -131,14 +112,15 @@ int trs_lu_plan_of(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *na
     return rc;
 }
 
-static trs_dtype single_of(trs_dtype t)
+trs_dtype trs_lu_single(trs_dtype t)
 {
     return trs_is_complex(t) ? TRS_C32 : TRS_F32;
 }
 
 trs_dtype trs_lu_plan_type(const trs_lu *lu)
 {
-    return lu->single ? single_of(lu->f.L.dtype) : lu->f.L.dtype;
+    if (lu->single) return trs_lu_single(lu->f.L.dtype);
+    return lu->f.L.dtype;
 }
 
 /* val = the values of m in single precision. */
@@ -150,20 +132,21 @@ static int round_values(const trs_mat *m, void *val, const char *name)
         if (fabs(z[0]) > (double)FLT_MAX || fabs(z[1]) > (double)FLT_MAX)
             return trs_fail(TRS_ESUPPORT, "factor %s: %.3g is beyond its range", name,
                             fmax(fabs(z[0]), fabs(z[1])));
-        trs_number_put(val, single_of(m->dtype), p, z);
+        trs_number_put(val, trs_lu_single(m->dtype), p, z);
     }
     return TRS_OK;
 }
 
-/* The same for the triangle in the precision of the plans. */
+/* Like trs_lu_plan_of, with the triangle in the precision of the plans. */
 static int plan_for(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *name)
 {
     trs_mat low = *m;
     if (!lu->single) return trs_lu_plan_of(lu, plan, m, name, NULL);
-    low.dtype = single_of(m->dtype);
+    low.dtype = trs_lu_single(m->dtype);
     void *val = trs_lu_alloc(lu, m->nnz, trs_size(low.dtype), "rounded factors");
     low.val = val;
-    int rc = val ? round_values(m, val, name) : TRS_EMEM;
+    int rc = TRS_EMEM;
+    if (val) rc = round_values(m, val, name);
     if (!rc) rc = trs_lu_plan_of(lu, plan, &low, name, NULL);
     trs_lu_free(lu, val);
     return rc;
@@ -180,20 +163,19 @@ static void drop_plans(trs_lu *lu)
 static int64_t entries(const trs_plan *plan)
 {
     trs_info info;
-    return !plan || trs_plan_info(plan, &info) ? 0 : info.nnz;
+    if (!plan || trs_plan_info(plan, &info)) return 0;
+    return info.nnz;
 }
 
 void trs_lu_set_info(trs_lu *lu, double seconds)
 {
     trs_lu_info *info = &lu->info;
-    info->library = lu->f.library;
-    info->ordering = lu->f.ordering;
-    info->n = lu->f.L.n;
+    const trs_factors *f = &lu->f;
+    info->library = f->library, info->ordering = f->ordering, info->rcond = f->rcond;
+    info->n = f->L.n;
     info->nnz_l = entries(lu->l);
     info->nnz_u = entries(lu->u);
-    info->rcond = lu->f.rcond;
-    info->l = lu->l;
-    info->u = lu->u;
+    info->l = lu->l, info->u = lu->u;
     info->seconds_analyse = seconds;
 }
 
@@ -209,7 +191,7 @@ int trs_lu_plan(trs_lu *lu, bool only_l)
     return rc;
 }
 
-/* Is p a permutation of 0 .. n-1?  For assertions: without memory, true is the answer. */
+/* Is p a permutation of 0 .. n-1?  For assertions: true if there is no memory to check it. */
 static inline bool is_permutation(const int64_t *p, int64_t n)
 {
     char *seen = trs_alloc_zero(NULL, n, 1);
@@ -222,11 +204,12 @@ static inline bool is_permutation(const int64_t *p, int64_t n)
     return good;
 }
 
-/* *f becomes that of the lu. */
+/* Move *f to the lu. */
 static void take_over(trs_lu *lu, trs_factors *f)
 {
     TRS_ASSERT(!f->P || is_permutation(f->P, f->L.n));
     TRS_ASSERT(!f->Q || is_permutation(f->Q, f->L.n));
+    TRS_ASSERT(f->cholesky || f->U.n == f->L.n);
     lu->ready = false;
     trs_lu_factors_free(lu, &lu->f);
     lu->f = *f;
@@ -251,18 +234,11 @@ int trs_lu_adopt(trs_lu *lu, trs_factors *f)
 static int keep_pattern(trs_lu *lu, const trs_mat *A)
 {
     trs_mat *to = &lu->pattern;
-    const size_t ptr_size = A->ptr_bits == 32 ? 4 : 8, idx_size = A->idx_bits == 64 ? 8 : 4;
     if (to->ptr && to->ptr == A->ptr) return TRS_OK;
     trs_lu_mat_free(lu, to);
-    *to = *A;
-    to->ptr = to->idx = to->val = NULL;
+    *to = trs_lu_shape(A);
     if (A->format == TRS_DENSE) return TRS_OK;
-    to->ptr = trs_lu_alloc(lu, A->n + 1, ptr_size, "the pattern of A");
-    to->idx = trs_lu_alloc(lu, A->nnz, idx_size, "the pattern of A");
-    if (!to->ptr || !to->idx) return TRS_EMEM;
-    memcpy((void *)to->ptr, A->ptr, ((size_t)A->n + 1) * ptr_size);
-    if (A->nnz) memcpy((void *)to->idx, A->idx, (size_t)A->nnz * idx_size);
-    return TRS_OK;
+    return trs_lu_mat_copy(lu, A, false, to, "the pattern of A");
 }
 
 int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f)
@@ -289,13 +265,14 @@ const struct trs_core *trs_core(void)
     return &table;
 }
 
-/* ---- what the caller may ask ------------------------------------------------------------------ */
+/* ---- inquiry ------------------------------------------------------------------ */
 
 int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P, const int64_t **Q,
                    const double **scale)
 {
     trs_enter();
-    int rc = lu && lu->device && lu->ready ? trs_lu_device_fetch((trs_lu *)lu) : TRS_OK;
+    int rc = TRS_OK;
+    if (lu && lu->device && lu->ready) rc = trs_lu_device_fetch((trs_lu *)lu);
     if (rc) return trs_leave(rc);
     if (!lu || !lu->f.L.ptr) return trs_leave(trs_fail(TRS_EARG, "factors: there are none"));
     if (L) *L = lu->f.L;

@@ -57,9 +57,10 @@ struct trs_lu {
     trs_plan *l, *u; /* of L and U; cholesky: u = NULL */
     bool single;     /* the plans of complete factors are in single precision */
     int width;       /* how many right-hand sides are solved at a time */
-    int64_t drops; /* how often the plans were dropped: work spaces of those before no longer fit */
+    /* how often the plans were dropped: work spaces of those before no longer fit */
+    int64_t drops;
     trs_lu_order there;
-    trs_lu_work *own; /* the work space of solves that bring none (lu_work.c) */
+    trs_lu_work *own; /* the work space of solves whose caller passes none (lu_work.c) */
     trs_lu_info info;
     /* factors that are computed on a device; NULL: they are computed on the host, and f has their arrays */
     struct trs_lu_device *device;
@@ -67,13 +68,14 @@ struct trs_lu {
     bool lower_only;          /* of a Hermitian A the lower triangle is all that is read */
     /* of complete factors with plans on a device: that of A, in arrays of the lu */
     trs_mat pattern;
-    bool reads_pattern; /* update looks at ptr and idx of A again */
-    bool refreshes; /* plans have to take values that are on the device, in the order of a stream */
-    bool host_only; /* no kernel refactors these factors on the device */
-    bool refactors; /* new values that do not suit the pivots are factored on the host */
+    bool reads_pattern;  /* update reads ptr and idx of A again */
+    bool refreshes;      /* plans take values that are on the device, in the order of a stream */
+    bool host_only;      /* no kernel refactors these factors on the device */
+    bool refactors;      /* new values that do not suit the pivots are factored on the host */
     double growth_limit; /* of complete factors on a device */
     void *backend;
-    int (*update)(trs_lu *lu, const trs_mat *A); /* factors an A of the same pattern, on the host */
+    /* factors an A of the same pattern, on the host */
+    int (*update)(trs_lu *lu, const trs_mat *A);
     void (*release)(trs_lu *lu, void *backend);
 };
 
@@ -83,7 +85,9 @@ int trs_lu_new(trs_lu **lu, const trs_mat *A, const trs_options *opt, int solves
 
 /* NULL and a sentence when there is no memory. */
 void *trs_lu_alloc(trs_lu *lu, int64_t count, size_t size, const char *what);
-void trs_lu_free(trs_lu *lu, void *p);
+/* Free any number of arrays: trs_lu_free (lu, p, q). */
+#define trs_lu_free(lu, ...) trs_lu_free_each(lu, TRS_POINTERS(__VA_ARGS__))
+void trs_lu_free_each(const trs_lu *lu, int count, void *const *p);
 
 /* Make a trs_csc of any host matrix.  Entries given twice and values that are not finite are refused. */
 int trs_lu_csc(trs_lu *lu, const trs_mat *A, trs_csc *C);
@@ -95,8 +99,8 @@ double trs_power_near(double size);
 /* Take the factors over and make the plans.  *f is empty afterwards, also after an error.  When the patterns are those of
  * the factors before, the plans only get the new values. */
 int trs_lu_adopt(trs_lu *lu, trs_factors *f);
-/* *whole is A, or the whole of it if its kind says TRS_SELFADJOINT: in arrays of the lu, on the host, or the values alone on
- * the device of the factors if those of A are there.  first: of the first A the kind is kept, and the pattern (half.c).
+/* *whole is A, or the whole of it if its kind has TRS_SELFADJOINT: in arrays of the lu, on the host, or the values alone on
+ * the device of the factors if those of A are there.  first: this is the first A, whose kind and pattern are stored (half.c).
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT, TRS_EDEVICE. */
 int trs_lu_whole(trs_lu *lu, const trs_mat *A, bool first, void *stream, trs_mat *whole);
 void trs_lu_half_free(trs_lu *lu);
@@ -107,8 +111,6 @@ int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f);
 int trs_lu_begin(trs_lu *lu, const trs_mat *A);
 void trs_lu_triangles_free(trs_lu *lu, trs_factors *f); /* L and U alone */
 void trs_lu_factors_free(trs_lu *lu, trs_factors *f);
-/* Free the arrays of a matrix that the lu has made. */
-void trs_lu_mat_free(trs_lu *lu, trs_mat *m);
 
 /* What changes during a solve (lu_work.c). */
 struct trs_lu_work {
@@ -126,6 +128,7 @@ struct trs_lu_work {
     double *power;
 };
 
+trs_dtype trs_lu_single(trs_dtype t);         /* the type in single precision, real or complex */
 trs_dtype trs_lu_plan_type(const trs_lu *lu); /* the type of the plans */
 /* Bring P, Q and the scaling to where the plans solve, and make the lu's own work space, as far as the factors need that. */
 int trs_lu_vectors(trs_lu *lu);
@@ -139,7 +142,6 @@ int trs_lu_solve_hosted(trs_lu *lu, trs_op op, void *x, void *stage, const trs_e
 
 /* Make the plans of lu->f, or give them the values of lu->f; only_l: the plan of L alone. */
 int trs_lu_plan(trs_lu *lu, bool only_l);
-bool trs_lu_same_pattern(const trs_mat *a, const trs_mat *b);
 /* Make the plan of one triangle, or give it new values in the order of the stream.  A plan that cannot be analysed is
  * destroyed.  The name is for sentences. */
 int trs_lu_plan_of(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *name, void *stream);
@@ -156,7 +158,7 @@ void trs_lu_set_info(trs_lu *lu, double seconds);
     F(trs_now)                                                                                     \
     F(trs_lu_new)                                                                                  \
     F(trs_lu_alloc)                                                                                \
-    F(trs_lu_free)                                                                                 \
+    F(trs_lu_free_each)                                                                            \
     F(trs_lu_csc)                                                                                  \
     F(trs_lu_csc_free)                                                                             \
     F(trs_lu_adopt_there)                                                                          \

@@ -2,11 +2,12 @@
  *
  *     (L U)(k, m) = s(P(k)) A(P(k), Q(m)),  or  L L^H = A(P, P)
  *
- * L and U are copied, and later new values of them; the library knows nothing of A.  Where P and Q are not given they become
- * the identity, so that all solves go the way of complete factors. */
+ * L and U are copied, and later their new values; the library does not know A.  If P or Q is NULL it becomes the identity,
+ * so that all solves are those of complete factors. */
 #include "config.h"
 
-#include "lu.h"
+#include "lu_mat.h"
+#include "base/debug.h"
 #include "core/plan.h"
 
 #include <inttypes.h>
@@ -23,9 +24,9 @@ static int check_triangle(const trs_mat *m, unsigned wanted, const char *name)
     if ((m->kind & triangles) != wanted)
         return trs_fail(TRS_EARG, "factor %s: kind must be TRS_%s", name,
                         wanted == TRS_LOWER ? "LOWER" : "UPPER");
-    int rc = trs_check_device(m->device);
-    if (!rc) rc = m->device > 0 ? trs_check_values(m) : trs_check_mat(m);
-    return rc ? trs_fail(rc, "factor %s: %s", name, trs_message()) : TRS_OK;
+    int rc = trs_check_where(m);
+    if (rc) trs_fail(rc, "factor %s: %s", name, trs_message());
+    return rc;
 }
 
 static int check(const trs_mat *L, const trs_mat *U, const int64_t *Q, const double *scale)
@@ -47,30 +48,20 @@ static int check(const trs_mat *L, const trs_mat *U, const int64_t *Q, const dou
 static int copy_triangle(trs_lu *lu, const trs_mat *m, trs_mat *to, const char *name)
 {
     trs_context ctx = {.mem = lu->mem, .threads = 1, .device = m->device - 1};
-    const size_t ptr_size = m->ptr_bits == 32 ? 4 : 8, idx_size = m->idx_bits == 64 ? 8 : 4;
-    if (m->device > 0) { /* what is fetched is a copy already, which may be anything */
-        int rc = trs_mat_fetch(&ctx, m, true, to);
-        if (!rc) rc = trs_check_mat(to);
-        return rc ? trs_fail(rc, "factor %s: %s", name, trs_message()) : TRS_OK;
-    }
-    *to = *m;
-    to->ptr = trs_lu_alloc(lu, m->n + 1, ptr_size, "the pointers of a factor");
-    to->idx = trs_lu_alloc(lu, m->nnz, idx_size, "the indices of a factor");
-    to->val = trs_lu_alloc(lu, m->nnz, trs_size(m->dtype), "the values of a factor");
-    if (!to->ptr || !to->idx || !to->val) return TRS_EMEM;
-    memcpy((void *)to->ptr, m->ptr, ((size_t)m->n + 1) * ptr_size);
-    if (m->nnz == 0) return TRS_OK;
-    memcpy((void *)to->idx, m->idx, (size_t)m->nnz * idx_size);
-    memcpy((void *)to->val, m->val, (size_t)m->nnz * trs_size(m->dtype));
-    return TRS_OK;
+    if (m->device <= 0) return trs_lu_mat_copy(lu, m, true, to, "a copy of a factor");
+    int rc = trs_mat_fetch(&ctx, m, true, to); /* a copy, which has not been checked */
+    if (!rc) rc = trs_check_mat(to);
+    if (rc) trs_fail(rc, "factor %s: %s", name, trs_message());
+    return rc;
 }
 
-/* *to = a copy of the permutation p, or the identity where it is NULL. */
+/* *to = a copy of the permutation p, or the identity if p is NULL. */
 static int copy_permutation(trs_lu *lu, const int64_t *p, int64_t n, int64_t **to, char name)
 {
     *to = trs_lu_alloc(lu, n, sizeof **to, "a permutation");
     char *seen = trs_alloc_zero(&lu->mem, n, 1);
-    int rc = *to && seen ? TRS_OK : trs_fail(TRS_EMEM, "out of memory for a permutation");
+    int rc = TRS_OK;
+    if (!(*to && seen)) rc = trs_fail(TRS_EMEM, "out of memory for a permutation");
     for (int64_t k = 0; k < n && !rc; k++) {
         const int64_t i = (*to)[k] = p ? p[k] : k;
         if (i < 0 || i >= n || seen[i])
@@ -104,7 +95,8 @@ static int fill(trs_lu *lu, const trs_mat *L, const trs_mat *U, const int64_t *P
     if (!rc && U) rc = copy_permutation(lu, Q, L->n, &f->Q, 'Q');
     if (rc || !scale) return rc;
     f->scale = trs_lu_alloc(lu, L->n, sizeof *f->scale, "the row scaling");
-    return f->scale ? copy_scale(scale, L->n, f->scale) : TRS_EMEM;
+    if (f->scale) return copy_scale(scale, L->n, f->scale);
+    return TRS_EMEM;
 }
 
 /* ---- public --------------------------------------------------------------------------------- */
@@ -137,8 +129,7 @@ static int import(trs_lu **lu, const trs_mat *L, const trs_mat *U, const int64_t
 int trs_lu_import(trs_lu **lu, const trs_mat *L, const trs_mat *U, const int64_t *P,
                   const int64_t *Q, const double *scale, const trs_options *plan)
 {
-    trs_enter();
-    return trs_leave(import(lu, L, U, P, Q, scale, plan));
+    return trs_call(import(lu, L, U, P, Q, scale, plan));
 }
 
 /* The values of m, wherever they are, become those of the copy. */
@@ -152,6 +143,7 @@ static int replace_values(trs_lu *lu, const trs_mat *m, trs_mat *copy, const cha
     int rc = trs_check_values(m);
     if (!rc) rc = trs_check_device(m->device);
     if (rc) return rc;
+    TRS_ASSERT(copy->device <= 0 && copy->nnz == m->nnz);
     rc = trs_mat_fetch(&ctx, m, false, &host);
     if (!rc && m->nnz > 0) memcpy((void *)copy->val, host.val, (size_t)m->nnz * trs_size(m->dtype));
     trs_mat_fetched(&ctx, m, &host);
@@ -169,11 +161,11 @@ static int replace(trs_lu *lu, const trs_mat *L, const trs_mat *U, const double 
     int rc = replace_values(lu, L, &lu->f.L, "L");
     if (!rc && U) rc = replace_values(lu, U, &lu->f.U, "U");
     if (!rc && scale) rc = copy_scale(scale, L->n, lu->f.scale);
-    return rc ? rc : trs_lu_plan(lu, false);
+    if (!rc) rc = trs_lu_plan(lu, false);
+    return rc;
 }
 
 int trs_lu_replace(trs_lu *lu, const trs_mat *L, const trs_mat *U, const double *scale)
 {
-    trs_enter();
-    return trs_leave(replace(lu, L, U, scale));
+    return trs_call(replace(lu, L, U, scale));
 }

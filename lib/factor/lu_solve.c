@@ -12,6 +12,7 @@
 #include "config.h"
 
 #include "lu.h"
+#include "base/debug.h"
 #include "core/plan.h"
 #include "matrix/on_device.h"
 #include "vectors/gather.h"
@@ -22,9 +23,7 @@ double trs_power_near(double size)
 {
     int e = 0;
     if (isfinite(size)) frexp(size, &e);
-    if (e < -1000) e = -1000;
-    if (e > 1000) e = 1000;
-    return ldexp(1, e);
+    return ldexp(1, (int)trs_max(-1000, trs_min(e, 1000)));
 }
 
 /* ---- solving -------------------------------------------------------------------------------- */
@@ -41,34 +40,22 @@ typedef struct job { /* of at most work->width right-hand sides at a time */
 
 static trs_work *work_of(const job *j, const trs_plan *plan)
 {
+    TRS_ASSERT(plan == j->lu->l || plan == j->lu->u);
     return plan == j->lu->l ? j->work->l : j->work->u;
 }
 
 /* y = op(T)^-1 y for the triangle T of this plan. */
 static int triangle(const job *j, const trs_plan *plan, trs_op op)
 {
-    const trs_exec e = {.stream = j->exec->stream,
-                        .work = work_of(j, plan),
-                        .threads = j->exec->threads,
-                        .layout = j->layout};
+    trs_exec e = {.stream = j->exec->stream, .threads = j->exec->threads, .layout = j->layout};
     const int64_t ld = j->layout == TRS_ROW_MAJOR ? j->y.rs : j->y.cs;
-    int rc = trs_solve(plan, op, j->nrhs, j->y.p, ld, j->y.p, ld, &e);
+    e.work = work_of(j, plan);
+    const int rc = trs_solve(plan, op, j->nrhs, j->y.p, ld, j->y.p, ld, &e);
     if (!rc) return rc;
     return trs_fail(rc, "solving with %s: %s", plan == j->lu->l ? "L" : "U", trs_message());
 }
 
-/* Solve with both triangles in place: y = op(L U)^-1 y, or (L L^H)^-1 y. */
-static int triangles(const job *j)
-{
-    const trs_lu *lu = j->lu;
-    const bool cholesky = lu->f.cholesky, back = !cholesky && j->op != TRS_N; /* U' comes first */
-    int rc = triangle(j, back ? lu->u : lu->l, back ? j->op : TRS_N);
-    if (rc) return rc;
-    if (cholesky) return triangle(j, lu->l, TRS_H);
-    return triangle(j, back ? lu->l : lu->u, j->op);
-}
-
-/* A' = conj (A), for A is Hermitian */
+/* A' = conj (A), because A is Hermitian */
 static bool conjugates(const job *j)
 {
     return j->lu->f.cholesky && j->op == TRS_T;
@@ -80,28 +67,38 @@ static bool goes_back(const job *j)
     return !j->lu->f.cholesky && j->op != TRS_N;
 }
 
-/* unit = the powers of two that bring the columns of R P b near 1. */
-static void find_units(const trs_gather *in, trs_view b, double *unit)
+/* Solve with both triangles in place: y = op(L U)^-1 y, or (L L^H)^-1 y. */
+static int triangles(const job *j)
 {
-    for (int r = 0; r < in->nrhs; r++) unit[r] = 1 / trs_power_near(trs_gather_largest(in, b, r));
+    const trs_lu *lu = j->lu;
+    const bool back = goes_back(j);
+    int rc;
+    if (back) rc = triangle(j, lu->u, j->op);
+    else rc = triangle(j, lu->l, TRS_N);
+    if (rc) return rc;
+    if (lu->f.cholesky) return triangle(j, lu->l, TRS_H);
+    return triangle(j, back ? lu->l : lu->u, j->op);
 }
 
 static int solve_on_host(const job *j)
 {
     const trs_lu *lu = j->lu;
     const trs_lu_order *f = &lu->there;
-    const bool back = goes_back(j), by_Q = f->Q && !back;
+    const bool back = goes_back(j);
     const int threads = j->exec->threads > 0 ? j->exec->threads : lu->l->ctx.threads;
     double *unit = j->work->power;
     trs_gather in = {.n = j->work->n, .nrhs = j->nrhs, .from = lu->dtype, .to = j->work->type};
     in.conj = conjugates(j);
     trs_gather out = in;
     out.from = in.to, out.to = in.from;
-    in.perm = back ? f->Q : f->P;
-    in.scale = back ? NULL : f->pivot_scale;
-    out.perm = by_Q ? f->Q_inverse : f->P_inverse;
-    out.scale = back ? lu->f.scale : NULL;
-    if (unit) find_units(&in, j->b, unit);
+    in.perm = f->P, in.scale = f->pivot_scale;
+    out.perm = f->Q ? f->Q_inverse : f->P_inverse;
+    if (back) {
+        in.perm = f->Q, in.scale = NULL;
+        out.perm = f->P_inverse, out.scale = lu->f.scale;
+    }
+    for (int r = 0; r < j->nrhs && unit; r++) /* brings the columns of R P b near 1 */
+        unit[r] = 1 / trs_power_near(trs_gather_largest(&in, j->b, r));
     in.unit = out.unit = unit;
     trs_gather_rows(&in, threads, j->b, j->y);
     const int rc = triangles(j);
@@ -121,13 +118,13 @@ static int solve_on_device(const job *j)
     in.conj = conjugates(j);
     in.size = j->work->power;
     out = in;
-    in.perm = back ? f->Q : f->P;
-    in.scale = back ? NULL : f->scale;
-    out.perm = back || !f->Q ? f->P : f->Q;
-    out.scale = back ? f->scale : NULL;
+    in.perm = f->P, in.scale = f->scale;
+    out.perm = f->Q ? f->Q : f->P;
+    if (back) in.perm = f->Q, in.scale = NULL, out.perm = f->P, out.scale = f->scale;
     int rc = trs_gpu_bring(&in, j->b, j->y, j->exec->stream);
     if (!rc) rc = triangles(j);
-    return rc ? rc : trs_gpu_put_back(&out, j->y, j->x, j->exec->stream);
+    if (!rc) rc = trs_gpu_put_back(&out, j->y, j->x, j->exec->stream);
+    return rc;
 }
 
 /* Solve with factors that have permutations. */
@@ -137,33 +134,36 @@ static int solve_permuted(job j, int nrhs)
     const int64_t size = (int64_t)trs_size(j.lu->dtype);
     const bool rows = w->on_device && j.lu->opt.layout == TRS_ROW_MAJOR;
     const trs_view b = j.b, x = j.x;
+    int rc = TRS_OK;
+    if (w->on_device) rc = trs_gpu_use(&w->ctx);
     j.layout = rows ? TRS_ROW_MAJOR : TRS_COL_MAJOR;
-    int rc = w->on_device ? trs_gpu_use(&w->ctx) : TRS_OK;
+    TRS_ASSERT(w->y && w->width > 0);
     for (int r = 0; r < nrhs && !rc; r += w->width) {
-        j.nrhs = nrhs - r < w->width ? nrhs - r : w->width;
+        j.nrhs = (int)trs_min(nrhs - r, w->width);
         j.y = trs_view_of(w->y, rows ? j.nrhs : w->n, j.layout);
         j.b.p = (char *)b.p + r * b.cs * size;
         j.x.p = (char *)x.p + r * x.cs * size;
-        rc = w->on_device ? solve_on_device(&j) : solve_on_host(&j);
+        if (w->on_device) rc = solve_on_device(&j);
+        else rc = solve_on_host(&j);
     }
     return rc;
 }
 
-/* Solve with factors that have none: the second triangle is solved in place. */
+/* Solve with factors that have no permutations: the second triangle is solved in place. */
 static int solve_unpermuted(const job *j, int64_t ldb, int64_t ldx)
 {
     const trs_lu *lu = j->lu;
-    const bool cholesky = lu->f.cholesky, back = goes_back(j);
-    const trs_plan *first = back ? lu->u : lu->l;
-    const trs_plan *second = back || cholesky ? lu->l : lu->u;
-    trs_exec e = {
-        .stream = j->exec->stream, .threads = j->exec->threads, .layout = j->exec->layout};
+    const trs_plan *first = lu->l, *second = lu->f.cholesky ? lu->l : lu->u;
+    trs_op op = TRS_N, then = lu->f.cholesky ? TRS_H : j->op;
+    trs_exec e = *j->exec;
+    if (goes_back(j)) first = lu->u, second = lu->l, op = j->op;
+    e.lu_work = NULL;
     e.work = work_of(j, first);
-    int rc = trs_solve(first, back ? j->op : TRS_N, j->nrhs, j->b.p, ldb, j->x.p, ldx, &e);
+    int rc = trs_solve(first, op, j->nrhs, j->b.p, ldb, j->x.p, ldx, &e);
     e.work = work_of(j, second);
-    if (!rc)
-        rc = trs_solve(second, cholesky ? TRS_H : j->op, j->nrhs, j->x.p, ldx, j->x.p, ldx, &e);
-    return rc ? trs_fail(rc, "solving: %s", trs_message()) : rc;
+    if (!rc) rc = trs_solve(second, then, j->nrhs, j->x.p, ldx, j->x.p, ldx, &e);
+    if (rc) trs_fail(rc, "solving: %s", trs_message());
+    return rc;
 }
 
 /* May this op be solved? */
@@ -191,7 +191,7 @@ static int check_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t l
     const int64_t x = trs_extent(X, lu->f.L.n, nrhs, ldx, exec->layout, lu->dtype);
     if (b < 0 || x < 0)
         return trs_fail(TRS_EARG, "solve: B or X is NULL, or ldb or ldx too small or too large");
-    if (B == X ? ldb != ldx : trs_overlap(B, b, X, x))
+    if ((B == X && ldb != ldx) || (B != X && trs_overlap(B, b, X, x)))
         return trs_fail(TRS_EARG, "solve: B and X overlap");
     return TRS_OK;
 }
@@ -200,10 +200,9 @@ static int check_work(const trs_lu *lu, const trs_lu_work *w)
 {
     if (w->lu != lu)
         return trs_fail(TRS_EARG, "solve: the work space was not made for these factors");
-    if (w->drops != lu->drops)
-        return trs_fail(TRS_ESTATE, "solve: an update has made other plans since the work space "
-                                    "was made");
-    return TRS_OK;
+    if (w->drops == lu->drops) return TRS_OK;
+    return trs_fail(TRS_ESTATE,
+                    "solve: an update has made other plans since the work space was made");
 }
 
 static int solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X, int64_t ldx,
@@ -221,12 +220,12 @@ static int solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, vo
     if (rc) return rc;
     j.b = trs_view_of(B, ldb, exec->layout);
     j.x = trs_view_of(X, ldx, exec->layout);
-    return lu->f.P ? solve_permuted(j, nrhs) : solve_unpermuted(&j, ldb, ldx);
+    if (lu->f.P) return solve_permuted(j, nrhs);
+    return solve_unpermuted(&j, ldb, ldx);
 }
 
 int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X, int64_t ldx,
                  const trs_exec *exec)
 {
-    trs_enter();
-    return trs_leave(solve(lu, op, nrhs, B, ldb, X, ldx, exec));
+    return trs_call(solve(lu, op, nrhs, B, ldb, X, ldx, exec));
 }

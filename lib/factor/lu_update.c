@@ -1,7 +1,7 @@
 /* lu_update.c: new values into factors, on the device or on the host. */
 #include "config.h"
 
-#include "lu.h"
+#include "lu_mat.h"
 #include "base/device.h"
 #include "core/plan.h"
 #include "device/lu_device.h"
@@ -14,7 +14,7 @@ static int update_on_host(trs_lu *lu, const trs_mat *A, void *stream)
     trs_mat host;
     if (A->device <= 0 && (A->ptr || !lu->pattern.ptr)) return lu->update(lu, A);
     if (lu->opt.device <= 0) return trs_fail(TRS_ESUPPORT, "A must be in host memory");
-    const bool ours = !A->ptr && lu->reads_pattern; /* the pattern that was kept */
+    const bool ours = !A->ptr && lu->reads_pattern; /* the stored pattern is that of A */
     int rc = trs_check_device(A->device);
     if (!rc) rc = trs_check_values(A);
     ctx.device = A->device > 0 ? A->device - 1 : 0;
@@ -36,14 +36,15 @@ static int update_on_host(trs_lu *lu, const trs_mat *A, void *stream)
 int trs_lu_begin(trs_lu *lu, const trs_mat *A)
 {
     trs_mat whole;
-    int rc = trs_lu_whole(lu, A, true, NULL, &whole);
-    return rc ? rc : update_on_host(lu, &whole, NULL);
+    const int rc = trs_lu_whole(lu, A, true, NULL, &whole);
+    if (rc) return rc;
+    return update_on_host(lu, &whole, NULL);
 }
 
 /* ---- where the factors are ---------------------------------------------------------------------- */
 
-/* Is A of the pattern that the factors on the device have?  Of arrays on a device that is taken for granted, as of those
- * that are NULL; of incomplete factors it always is. */
+/* Is A of the pattern that the factors on the device have?  Arrays on a device and arrays that are NULL are not compared:
+ * the caller promises that they have it.  Incomplete factors always rely on that promise. */
 static bool has_pattern(const trs_lu *lu, const trs_mat *A)
 {
     if (!lu->reads_pattern) return true;
@@ -51,7 +52,7 @@ static bool has_pattern(const trs_lu *lu, const trs_mat *A)
     return A->device > 0 || !A->ptr || trs_lu_same_pattern(&lu->pattern, A);
 }
 
-/* Values of another device go by the host. */
+/* Values on another device are copied through the host. */
 static int update_there(trs_lu *lu, const trs_mat *A, void *stream)
 {
     trs_context ctx = {.mem = lu->mem, .threads = 1, .device = A->device - 1};
@@ -88,32 +89,36 @@ static int update_whole(trs_lu *lu, const trs_mat *A, const trs_exec *exec)
     if (!lu || !A) return trs_fail(TRS_EARG, "update: lu or A is NULL");
     if (!lu->update) return trs_fail(TRS_ESTATE, "update: there is no pattern yet");
     rc = trs_lu_whole(lu, A, false, stream, &whole);
-    if (rc) lu->ready = false;
-    return rc ? rc : update(lu, &whole, stream);
+    if (!rc) return update(lu, &whole, stream);
+    lu->ready = false;
+    return rc;
 }
 
 int trs_lu_update(trs_lu *lu, const trs_mat *A)
 {
-    trs_enter();
-    return trs_leave(update_whole(lu, A, NULL));
+    return trs_call(update_whole(lu, A, NULL));
 }
 
 int trs_lu_update_on(trs_lu *lu, const trs_mat *A, const trs_exec *exec)
 {
-    trs_enter();
-    return trs_leave(update_whole(lu, A, exec));
+    return trs_call(update_whole(lu, A, exec));
+}
+
+static int status(trs_lu *lu, int64_t *bad, int64_t *first, double *growth)
+{
+    int64_t count = 0, row = -1;
+    double grew = 0;
+    int rc = TRS_OK;
+    if (!lu) return trs_fail(TRS_EARG, "status: lu is NULL");
+    if (lu->device) rc = trs_lu_device_status(lu, &count, &row, &grew);
+    else if (!lu->ready) rc = trs_fail(TRS_ESTATE, "status: there are no factors");
+    if (bad) *bad = count;
+    if (first) *first = row;
+    if (growth) *growth = grew;
+    return rc;
 }
 
 int trs_lu_status(trs_lu *lu, int64_t *bad, int64_t *first, double *growth)
 {
-    int64_t count = 0, row = -1;
-    double grew = 0;
-    trs_enter();
-    if (!lu) return trs_leave(trs_fail(TRS_EARG, "status: lu is NULL"));
-    int rc = lu->ready ? TRS_OK : trs_fail(TRS_ESTATE, "status: there are no factors");
-    if (lu->device) rc = trs_lu_device_status(lu, &count, &row, &grew);
-    if (bad) *bad = count;
-    if (first) *first = row;
-    if (growth) *growth = grew;
-    return trs_leave(rc);
+    return trs_call(status(lu, bad, first, growth));
 }

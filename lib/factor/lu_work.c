@@ -37,25 +37,24 @@ static void free_vector(trs_lu_work *w, void *p)
 static int make_vectors(trs_lu_work *w)
 {
     if (!w->lu->f.P) return TRS_OK;
-    int rc = w->on_device ? trs_gpu_use(&w->ctx) : TRS_OK;
+    int rc = TRS_OK;
+    if (w->on_device) rc = trs_gpu_use(&w->ctx);
     if (rc) return rc;
     w->y = new_vector(w, w->n * w->width, trs_size(w->type), "work vectors");
-    if (w->lu->single && w->y)
-        w->power = new_vector(w, w->width, sizeof *w->power, "their powers of two");
-    return w->y && (w->power || !w->lu->single) ? TRS_OK : TRS_EMEM;
+    if (!w->y) return TRS_EMEM;
+    if (!w->lu->single) return TRS_OK;
+    w->power = new_vector(w, w->width, sizeof *w->power, "their powers of two");
+    return w->power ? TRS_OK : TRS_EMEM;
 }
 
 static int make(trs_lu_work **work, const trs_lu *lu, int width)
 {
     const trs_context ctx = context_of(lu);
+    TRS_ASSERT(width > 0);
     trs_lu_work *w = *work = trs_alloc_zero(&ctx.mem, 1, sizeof *w);
     if (!w) return trs_fail(TRS_EMEM, "out of memory for a work space");
-    w->ctx = ctx;
-    w->lu = lu;
-    w->drops = lu->drops;
-    w->n = lu->f.L.n;
+    *w = (trs_lu_work){.ctx = ctx, .lu = lu, .drops = lu->drops, .n = lu->f.L.n, .width = width};
     w->type = trs_lu_plan_type(lu);
-    w->width = width;
     w->on_device = on_device(lu);
     return make_vectors(w);
 }
@@ -95,7 +94,7 @@ void trs_lu_work_destroy(trs_lu_work *w)
     trs_leave_silently();
 }
 
-/* ---- what the lu itself has ------------------------------------------------------------------ */
+/* ---- what the lu itself stores ------------------------------------------------------------------ */
 
 static void free_order(trs_lu *lu)
 {
@@ -109,36 +108,38 @@ static void free_order(trs_lu *lu)
     *t = (trs_lu_order){0};
 }
 
-/* Copy a permutation, unless it is NULL, to the device, where *there is or becomes its memory. */
+/* Copy an array [n] to the device, where *there is or becomes its memory. */
+static int put_array(trs_context *ctx, const void *from, int64_t n, size_t size, void **there)
+{
+    if (!*there) *there = trs_gpu_new(ctx, n, size, "the order of rows and columns");
+    if (*there) return trs_gpu_put(ctx, *there, from, (size_t)n * size);
+    return TRS_EMEM;
+}
+
+/* The same for a permutation, unless it is NULL. */
 static int put_permutation(trs_lu *lu, trs_context *ctx, const int64_t *p, int32_t **there)
 {
     const int64_t n = lu->f.L.n;
     if (!p) return TRS_OK;
-    if (!*there) *there = trs_gpu_new(ctx, n, sizeof **there, "a permutation");
-    int32_t *narrow = *there ? trs_lu_alloc(lu, n, sizeof *narrow, "a permutation") : NULL;
-    if (!narrow) return TRS_EMEM;
-    for (int64_t k = 0; k < n; k++) narrow[k] = (int32_t)p[k];
-    const int rc = trs_gpu_put(ctx, *there, narrow, (size_t)n * sizeof *narrow);
+    int32_t *narrow = trs_lu_alloc(lu, n, sizeof *narrow, "a permutation");
+    void *to = *there;
+    for (int64_t k = 0; k < n && narrow; k++) narrow[k] = (int32_t)p[k];
+    int rc = TRS_EMEM;
+    if (narrow) rc = put_array(ctx, narrow, n, sizeof *narrow, &to);
+    *there = to;
     trs_lu_free(lu, narrow);
     return rc;
-}
-
-static int put_scale(trs_lu *lu, trs_context *ctx)
-{
-    double **there = &lu->there.scale;
-    const int64_t n = lu->f.L.n;
-    if (!lu->f.scale) return TRS_OK;
-    if (!*there) *there = trs_gpu_new(ctx, n, sizeof **there, "the scaling of rows");
-    if (!*there) return TRS_EMEM;
-    return trs_gpu_put(ctx, *there, lu->f.scale, (size_t)n * sizeof **there);
 }
 
 static int put_order_there(trs_lu *lu)
 {
     trs_context ctx = context_of(lu);
-    int rc = put_permutation(lu, &ctx, lu->f.P, &lu->there.P);
-    if (!rc) rc = put_permutation(lu, &ctx, lu->f.Q, &lu->there.Q);
-    if (!rc) rc = put_scale(lu, &ctx);
+    const trs_factors *f = &lu->f;
+    void *scale = lu->there.scale;
+    int rc = put_permutation(lu, &ctx, f->P, &lu->there.P);
+    if (!rc) rc = put_permutation(lu, &ctx, f->Q, &lu->there.Q);
+    if (!rc && f->scale) rc = put_array(&ctx, f->scale, f->L.n, sizeof *f->scale, &scale);
+    lu->there.scale = scale;
     trs_gpu_drop_ring(&ctx);
     return rc;
 }
@@ -152,6 +153,7 @@ static int narrow_permutation(trs_lu *lu, const int64_t *p, int32_t **narrow, in
     if (!*inverse) *inverse = trs_lu_alloc(lu, n, sizeof **inverse, "a permutation");
     if (!*narrow || !*inverse) return TRS_EMEM;
     for (int64_t k = 0; k < n; k++) {
+        TRS_ASSERT(p[k] >= 0 && p[k] < n);
         (*narrow)[k] = (int32_t)p[k];
         (*inverse)[p[k]] = (int32_t)k;
     }
@@ -174,23 +176,26 @@ static int put_order_here(trs_lu *lu)
     trs_lu_order *t = &lu->there;
     int rc = narrow_permutation(lu, lu->f.P, &t->P, &t->P_inverse);
     if (!rc) rc = narrow_permutation(lu, lu->f.Q, &t->Q, &t->Q_inverse);
-    return rc ? rc : order_scale(lu);
+    if (!rc) rc = order_scale(lu);
+    return rc;
 }
 
-/* The arrays stay where they are as long as n does, so that a CUDA graph finds the new numbers there. */
+/* The arrays keep their addresses as long as n stays the same, so that a CUDA graph finds the new numbers there. */
 static int put_order(trs_lu *lu)
 {
     trs_context ctx = context_of(lu);
     trs_lu_order *t = &lu->there;
     const bool scaled = t->scale || t->pivot_scale;
-    const int rc = on_device(lu) ? trs_gpu_use(&ctx) : TRS_OK;
+    int rc = TRS_OK;
+    if (on_device(lu)) rc = trs_gpu_use(&ctx);
     if (rc) return rc;
     if (t->n != lu->f.L.n || scaled != (lu->f.scale != NULL)) free_order(lu);
     t->n = lu->f.L.n;
-    return on_device(lu) ? put_order_there(lu) : put_order_here(lu);
+    if (on_device(lu)) return put_order_there(lu);
+    return put_order_here(lu);
 }
 
-/* Is there a work space that the factors can be solved with? */
+/* Does the work space of the lu fit its factors? */
 static bool own_fits(const trs_lu *lu)
 {
     const trs_lu_work *w = lu->own;
@@ -199,15 +204,15 @@ static bool own_fits(const trs_lu *lu)
 
 int trs_lu_vectors(trs_lu *lu)
 {
-    int rc = lu->f.P ? put_order(lu) : TRS_OK;
+    int rc = TRS_OK;
+    if (lu->f.P) rc = put_order(lu);
     if (rc) return rc;
     if (!own_fits(lu)) {
         trs_lu_work_destroy(lu->own);
-        lu->own = NULL;
         rc = make(&lu->own, lu, lu->width);
     }
     if (rc) trs_lu_work_destroy(lu->own), lu->own = NULL;
-    else lu->own->drops = lu->drops; /* it uses whatever the plans have */
+    else lu->own->drops = lu->drops; /* it uses the work spaces of the plans */
     return rc;
 }
 
@@ -242,9 +247,11 @@ int trs_lu_solve_hosted(trs_lu *lu, trs_op op, void *x, void *stage, const trs_e
     const int64_t n = lu->f.L.n;
     const size_t bytes = (size_t)n * trs_size(lu->dtype);
     trs_exec e = {.stream = exec->stream, .threads = exec->threads, .lu_work = exec->lu_work};
+    TRS_ASSERT(!stage == !on_device(lu));
     if (!stage) return trs_lu_solve(lu, op, 1, x, n, x, n, &e);
     e.stream = NULL;
     int rc = trs_device_put(lu->opt.device, stage, x, bytes);
     if (!rc) rc = trs_lu_solve(lu, op, 1, stage, n, stage, n, &e);
-    return rc ? rc : trs_device_get(lu->opt.device, x, stage, bytes);
+    if (!rc) rc = trs_device_get(lu->opt.device, x, stage, bytes);
+    return rc;
 }

@@ -27,7 +27,7 @@ static int64_t merge(const trs_tri *a, const trs_tri *b, int32_t i, int32_t *out
     while (p < a->ptr[i + 1] || q < b->ptr[i + 1]) {
         const int32_t j = p < a->ptr[i + 1] ? a->idx[p] : INT32_MAX;
         const int32_t k = q < b->ptr[i + 1] ? b->idx[q] : INT32_MAX;
-        const int32_t least = j < k ? j : k;
+        const int32_t least = (int32_t)trs_min(j, k);
         p += j == least;
         q += k == least;
         if (out) out[count] = least;
@@ -119,6 +119,7 @@ static void search_from(search *s, int32_t start)
             const int32_t j = s->g->idx[p];
             if (s->seen[j] == s->round) continue;
             s->seen[j] = s->round;
+            TRS_ASSERT(s->count < s->g->n);
             s->order[s->count++] = j;
         }
     }
@@ -140,7 +141,8 @@ static int reverse_cuthill_mckee(trs_context *ctx, trs_tri *g, int32_t *perm)
     const int32_t n = g->n;
     int64_t *w = trs_new(ctx, (int64_t)n + 1, sizeof *w, "an order");
     int32_t *seen = trs_alloc_zero(&ctx->mem, n, sizeof *seen);
-    int rc = w && seen ? sort_neighbours(ctx, g, w, seen, perm) : TRS_EMEM;
+    int rc = TRS_EMEM;
+    if (w && seen) rc = sort_neighbours(ctx, g, w, seen, perm);
     if (!seen) rc = trs_fail(TRS_EMEM, "out of memory for an order");
     if (!rc) memset(seen, 0, (size_t)n * sizeof *seen);
     search s = {.g = g, .seen = seen};
@@ -158,8 +160,7 @@ static int reverse_cuthill_mckee(trs_context *ctx, trs_tri *g, int32_t *perm)
         perm[a] = perm[b];
         perm[b] = t;
     }
-    trs_free(&ctx->mem, w);
-    trs_free(&ctx->mem, seen);
+    trs_free_all(&ctx->mem, w, seen);
     return rc;
 }
 
@@ -174,6 +175,7 @@ static int32_t give_colours(const trs_tri *g, int32_t *taken, int32_t *colour)
             if (g->idx[p] < i) taken[colour[g->idx[p]]] = i + 1;
         int32_t c = 0;
         while (taken[c] == i + 1) c++;
+        TRS_ASSERT(c < g->n);
         colour[i] = c;
         if (c + 1 > colours) colours = c + 1;
     }
@@ -192,13 +194,11 @@ static int by_colour(trs_context *ctx, const trs_tri *g, int32_t *perm)
         const int32_t colours = give_colours(g, taken, colour);
         sort_by(colour, n, colours, first, perm);
     }
-    trs_free(&ctx->mem, first);
-    trs_free(&ctx->mem, taken);
-    trs_free(&ctx->mem, colour);
+    trs_free_all(&ctx->mem, first, taken, colour);
     return good ? TRS_OK : TRS_EMEM;
 }
 
-/* ---- all of them ---------------------------------------------------------------------------- */
+/* ---- choice ---------------------------------------------------------------------------- */
 
 int trs_order_rows(trs_context *ctx, const trs_tri *a, trs_ilu_ordering how, int32_t *perm)
 {
@@ -207,7 +207,8 @@ int trs_order_rows(trs_context *ctx, const trs_tri *a, trs_ilu_ordering how, int
     if (how == TRS_ILU_NATURAL) return TRS_OK;
     int rc = trs_order_join(ctx, a, &g);
     if (rc) return rc;
-    rc = how == TRS_ILU_RCM ? reverse_cuthill_mckee(ctx, &g, perm) : by_colour(ctx, &g, perm);
+    if (how == TRS_ILU_RCM) rc = reverse_cuthill_mckee(ctx, &g, perm);
+    else rc = by_colour(ctx, &g, perm);
     trs_tri_free(ctx, &g);
     return rc;
 }

@@ -6,6 +6,7 @@
 
 #include "archive.h"
 #include "base/debug.h"
+#include "base/number/number.h"
 #include "base/library.h"
 
 #include <errno.h>
@@ -86,12 +87,6 @@ static int open_library(archive_library *lib, char *why, size_t size)
 }
 #endif
 
-static int say(int code, const char *what, char *why, size_t size)
-{
-    snprintf(why, size, "%s", what);
-    return code;
-}
-
 static int fail_unpacking(const trs_archive *a, char *why, size_t size)
 {
     const char *what = a->la.archive_error_string(a->handle);
@@ -101,11 +96,11 @@ static int fail_unpacking(const trs_archive *a, char *why, size_t size)
 
 /* ---- the member that is wanted -------------------------------------------------------------- */
 
-/* A path in an archive, DIR/NAME.mtx, or NAME.mtx: what the file at its end is called, and how its matrix is. */
+/* The parts of a path in an archive, DIR/NAME.mtx or NAME.mtx: the name of the file, and the name of its matrix. */
 typedef struct member {
     const char *base; /* [length] NAME without the suffix */
     size_t length;
-    /* [matrix_length] DIR, or, without one, what the archive itself is called up to a '.' */
+    /* [matrix_length] DIR; if there is none, the name of the archive itself up to a '.' */
     const char *matrix;
     size_t matrix_length;
 } member;
@@ -191,7 +186,7 @@ static int start(trs_archive *a, char *why, size_t size)
 {
     const archive_library *la = &a->la;
     struct archive *h = a->handle = la->archive_read_new();
-    if (!h) return say(TRS_EMEM, "out of memory", why, size);
+    if (!h) return snprintf(why, size, "out of memory"), TRS_EMEM;
     la->archive_read_support_filter_gzip(h);
     la->archive_read_support_filter_xz(h);
     la->archive_read_support_filter_zstd(h);
@@ -199,25 +194,24 @@ static int start(trs_archive *a, char *why, size_t size)
     la->archive_read_support_format_tar(h);
     la->archive_read_support_format_raw(h);
     la->archive_read_support_format_empty(h);
-    return la->archive_read_open(h, a, NULL, give_packed, NULL) ? fail_unpacking(a, why, size)
-                                                                : TRS_OK;
+    if (la->archive_read_open(h, a, NULL, give_packed, NULL)) return fail_unpacking(a, why, size);
+    return TRS_OK;
 }
 
 /* Go to the matrix that bears the archive's name, else to the first file with the suffix; or to the right-hand side. */
 static int find_text(trs_archive *a, char *why, size_t size)
 {
-    int rc = start(a, why, size);
-    int found = rc ? rc : find_member(a, false, why, size);
+    int found = start(a, why, size);
+    if (!found) found = find_member(a, false, why, size);
     if (found == 0 && !a->from.rhs && a->from.rewind(a->from.user)) {
         drop_handle(a);
-        rc = start(a, why, size);
-        found = rc ? rc : find_member(a, true, why, size);
+        found = start(a, why, size);
+        if (!found) found = find_member(a, true, why, size);
     }
-    if (found) return found < 0 ? found : TRS_OK;
+    if (found) return (int)trs_min(found, TRS_OK);
     if (a->from.rhs)
-        return say(TRS_EFILE, "no right-hand side (NAME_b.mtx or NAME_rhs.mtx) in the archive", why,
-                   size);
-    snprintf(why, size, "no matrix (%s file) in the archive", a->from.suffix);
+        snprintf(why, size, "no right-hand side (NAME_b.mtx or NAME_rhs.mtx) in the archive");
+    else snprintf(why, size, "no matrix (%s file) in the archive", a->from.suffix);
     return TRS_EFILE;
 }
 
@@ -225,15 +219,13 @@ int trs_archive_open(trs_archive **out, const trs_archive_source *from, char *wh
 {
     char reason[120];
     trs_archive *a = *out = trs_alloc_zero(&from->memory, 1, sizeof *a);
-    if (!a) return say(TRS_EMEM, "out of memory", why, size);
+    if (!a) return snprintf(why, size, "out of memory"), TRS_EMEM;
     a->from = *from;
     int rc = open_library(&a->la, reason, sizeof reason);
     if (rc) {
         snprintf(why, size, "packed by %s; packed files need libarchive (%s)", from->kind, reason);
         rc = TRS_ESUPPORT;
-    } else {
-        rc = find_text(a, why, size);
-    }
+    } else rc = find_text(a, why, size);
     if (!rc) return TRS_OK;
     trs_archive_close(a);
     *out = NULL;
@@ -244,8 +236,9 @@ int64_t trs_archive_read(trs_archive *a, char *to, int64_t n, char *why, size_t 
 {
     TRS_ASSERT(a->handle && n >= 0);
     if (a->empty) return 0;
-    la_ssize_t k = a->la.archive_read_data(a->handle, to, (size_t)n);
-    return k < 0 ? fail_unpacking(a, why, size) : k;
+    const la_ssize_t k = a->la.archive_read_data(a->handle, to, (size_t)n);
+    if (k < 0) return fail_unpacking(a, why, size);
+    return k;
 }
 
 void trs_archive_close(trs_archive *a)
@@ -265,6 +258,7 @@ int trs_archive_open(trs_archive **a, const trs_archive_source *from, char *why,
     return TRS_ESUPPORT;
 }
 
+/* The rest is not reached without an archive. */
 int64_t trs_archive_read(trs_archive *a, char *to, int64_t n, char *why, size_t size)
 {
     (void)a, (void)to, (void)n, (void)why, (void)size;

@@ -14,6 +14,7 @@
 #include "archive.h"
 #include "input.h"
 #include "base/debug.h"
+#include "base/number/number.h"
 #include "decimal/digits.h"
 
 #include <errno.h>
@@ -67,9 +68,9 @@ static int fail(trs_input *in, int code, const char *format, ...)
 
 const char *trs_input_name(const char *file)
 {
-    size_t n = strlen(file);
     if (!strcmp(file, "-")) return "standard input";
-    return n > 150 ? file + n - 150 : file; /* the end of a long path says more */
+    return file +
+           trs_max(0, (int64_t)strlen(file) - 150); /* the end of a long path is more telling */
 }
 
 static int fail_errno(trs_input *in)
@@ -92,8 +93,9 @@ int64_t trs_input_size(const trs_input *in)
 
 double trs_input_done(const trs_input *in)
 {
-    int64_t done = in->map ? in->at : in->got, all = in->map ? in->size : in->packed;
-    return all > 0 && done < all ? (double)done / (double)all : all > 0;
+    const int64_t done = in->map ? in->at : in->got, all = in->map ? in->size : in->packed;
+    if (all <= 0) return 0;
+    return (double)trs_min(done, all) / (double)all;
 }
 
 /* ---- bytes of the file --------------------------------------------------------------------- */
@@ -104,7 +106,7 @@ static int64_t read_raw(void *user, char *to, int64_t n)
 {
     trs_input *in = user;
     if (in->used < in->looked) {
-        int64_t left = in->looked - in->used, k = n < left ? n : left;
+        const int64_t k = trs_min(n, in->looked - in->used);
         memcpy(to, in->head + in->used, (size_t)k);
         in->used += (int)k;
         return k;
@@ -140,28 +142,22 @@ static bool rewind_packed(void *user)
 
 /* ---- open, close --------------------------------------------------------------------------- */
 
-static int map_file(trs_input *in)
+/* If this fails the file is read as a stream. */
+static void map_file(trs_input *in)
 {
     void *p = mmap(NULL, (size_t)in->packed, PROT_READ, MAP_PRIVATE, in->fd, 0);
-    if (p == MAP_FAILED) return TRS_OK; /* then it is read as a stream */
-    in->map = p;
-    in->size = in->packed;
-    return TRS_OK;
+    if (p != MAP_FAILED) in->map = p, in->size = in->packed;
 }
 
 static int open_archive(trs_input *in, const char *kind, const trs_input_options *opt)
 {
     char why[160];
-    const trs_archive_source from = {.file = in->file,
-                                     .kind = kind,
-                                     .suffix = opt->suffix ? opt->suffix : ".mtx",
-                                     .rhs = opt->rhs,
-                                     .memory = in->mem,
-                                     .user = in,
-                                     .read = read_raw,
-                                     .rewind = rewind_packed};
-    int rc = trs_archive_open(&in->archive, &from, why, sizeof why);
-    return rc ? fail(in, rc, "%s", why) : TRS_OK;
+    const char *suffix = opt->suffix ? opt->suffix : ".mtx";
+    const trs_archive_source from = {in->file, kind, suffix,   opt->rhs,
+                                     in->mem,  in,   read_raw, rewind_packed};
+    const int rc = trs_archive_open(&in->archive, &from, why, sizeof why);
+    if (rc) fail(in, rc, "%s", why);
+    return rc;
 }
 
 static int start(trs_input *in, const trs_input_options *opt)
@@ -178,7 +174,8 @@ static int start(trs_input *in, const trs_input_options *opt)
     const char *kind = trs_archive_kind(in->head, in->looked);
     if (kind) return open_archive(in, kind, opt);
     if (opt->rhs) return fail(in, TRS_EFILE, "not an archive, so it contains no right-hand side");
-    return regular && !standard ? map_file(in) : TRS_OK;
+    if (regular && !standard) map_file(in);
+    return TRS_OK;
 }
 
 int trs_input_open(trs_input **out, const char *file, const trs_input_options *opt)
@@ -214,7 +211,8 @@ static int64_t read_unpacked(trs_input *in, char *to, int64_t n)
 {
     char why[160];
     int64_t k = trs_archive_read(in->archive, to, n, why, sizeof why);
-    return k < 0 ? fail(in, (int)k, "%s", why) : k;
+    if (k < 0) fail(in, (int)k, "%s", why);
+    return k;
 }
 
 /* Read up to n bytes of text; 0: the end, or a negative status. */
@@ -249,10 +247,9 @@ static int64_t refill(trs_input *in)
     if (left && in->from) memmove(in->hold, in->hold + in->from, (size_t)left);
     in->from = 0;
     in->to = left;
-    if (in->room - left < BLOCK) {
-        int rc = grow(in, &in->hold, &in->room, left, 2 * left + 2 * BLOCK);
-        if (rc) return rc;
-    }
+    int rc = TRS_OK;
+    if (in->room - left < BLOCK) rc = grow(in, &in->hold, &in->room, left, 2 * left + 2 * BLOCK);
+    if (rc) return rc;
     int64_t k = read_text(in, in->hold + left, in->room - left);
     if (k > 0) in->to += k;
     return k;
@@ -273,7 +270,8 @@ static int stream_line(trs_input *in, const char **line, int64_t *length)
     if (in->to == in->from) return 0;
     in->cut = !nl;
     *line = in->hold + in->from;
-    *length = nl ? nl - *line : in->to - in->from;
+    *length = in->to - in->from;
+    if (nl) *length = nl - *line;
     in->from += *length + !in->cut;
     return 1;
 }
@@ -282,7 +280,7 @@ static int stream_line(trs_input *in, const char **line, int64_t *length)
  * status. */
 static int64_t stream_fill(trs_input *in, int64_t bytes, trs_text *text)
 {
-    int64_t n = in->to - in->from, want = bytes > n ? bytes : n, k = 1;
+    int64_t n = in->to - in->from, want = trs_max(bytes, n), k = 1;
     int rc = grow(in, &text->buffer, &text->room, 0, want + 1 + TRS_TEXT_PAD);
     if (!rc && n) memcpy(text->buffer, in->hold + in->from, (size_t)n);
     in->from = in->to = 0;
@@ -300,6 +298,7 @@ static int64_t stream_fill(trs_input *in, int64_t bytes, trs_text *text)
 static void end_text(trs_input *in, trs_text *text, int64_t n)
 {
     char *p = text->buffer;
+    TRS_ASSERT(n > 0 && n + 1 + TRS_TEXT_PAD <= text->room);
     in->cut = text->cut = p[n - 1] != '\n';
     if (text->cut) p[n++] = '\n';
     memset(p + n, 0, TRS_TEXT_PAD);
@@ -313,8 +312,8 @@ static int stream_next(trs_input *in, int64_t bytes, trs_text *text)
     int64_t n = stream_fill(in, bytes, text);
     if (n <= 0) return (int)n;
     char *p = text->buffer, *nl = memrchr(p, '\n', (size_t)n);
-    int64_t end = nl && !in->ended ? nl + 1 - p : n, left = n - end;
-    int rc = grow(in, &in->hold, &in->room, 0, left);
+    const int64_t end = nl && !in->ended ? nl + 1 - p : n, left = n - end;
+    const int rc = grow(in, &in->hold, &in->room, 0, left);
     if (rc) return rc;
     TRS_ASSERT(left >= 0 && end > 0);
     if (left) memcpy(in->hold, p + end, (size_t)left);
@@ -331,8 +330,10 @@ static int map_line(trs_input *in, const char **line, int64_t *length)
     const char *p = in->map + in->at, *nl = memchr(p, '\n', (size_t)(in->size - in->at));
     in->cut = !nl;
     *line = p;
-    *length = nl ? nl - p : in->size - in->at;
+    *length = in->size - in->at;
+    if (nl) *length = nl - p;
     in->at += *length + !in->cut;
+    TRS_ASSERT(in->at <= in->size);
     return 1;
 }
 
@@ -360,12 +361,14 @@ static int map_next(trs_input *in, int64_t bytes, trs_text *text)
 
 int trs_input_line(trs_input *in, const char **line, int64_t *length)
 {
-    return in->map ? map_line(in, line, length) : stream_line(in, line, length);
+    if (in->map) return map_line(in, line, length);
+    return stream_line(in, line, length);
 }
 
 int trs_input_next(trs_input *in, int64_t bytes, trs_text *text)
 {
-    return in->map ? map_next(in, bytes, text) : stream_next(in, bytes, text);
+    if (in->map) return map_next(in, bytes, text);
+    return stream_next(in, bytes, text);
 }
 
 void trs_input_text_free(trs_input *in, trs_text *text)

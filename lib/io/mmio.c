@@ -5,6 +5,7 @@
  * Market Exchange Formats: Initial Design, NISTIR 5935, 1996, and mmio.h. */
 #include "config.h"
 
+#include "base/number/number.h"
 #include "decimal/print.h"
 #include "decimal/read.h"
 #include "mm/mm.h"
@@ -44,6 +45,7 @@ static bool read_line(FILE *f, line *l)
     }
     if (c == EOF && l->n == 0) return false;
     while (l->n && l->p[l->n - 1] == '\r') l->n--;
+    TRS_ASSERT(l->n + 2 + TRS_TEXT_PAD <= l->room);
     l->p[l->n] = '\n';
     memset(l->p + l->n + 1, 0, TRS_TEXT_PAD);
     return true;
@@ -71,8 +73,9 @@ int mm_is_valid(MM_typecode t)
 
 static const char *word_of(char c, const char *letters, const char *const *words)
 {
-    const char *p = c ? strchr(letters, c) : NULL;
-    return p ? words[p - letters] : NULL;
+    for (int k = 0; letters[k]; k++)
+        if (letters[k] == c) return words[k];
+    return NULL;
 }
 
 /* Write the words of the banner, from "matrix" on; false: a letter of t stands for none. */
@@ -91,14 +94,15 @@ static bool spell(MM_typecode t, char *text, size_t size)
 char *mm_typecode_to_str(MM_typecode matcode)
 {
     char text[80];
-    return spell(matcode, text, sizeof text) ? strdup(text) : NULL;
+    if (!spell(matcode, text, sizeof text)) return NULL;
+    return strdup(text);
 }
 
 /* How many doubles a value has. */
 static int parts_of(MM_typecode t)
 {
-    if (mm_is_complex(t)) return 2;
-    return mm_is_pattern(t) ? 0 : 1;
+    if (mm_is_pattern(t)) return 0;
+    return mm_is_complex(t) ? 2 : 1;
 }
 
 static int count_words(const char *p)
@@ -128,7 +132,8 @@ int mm_read_banner(FILE *f, MM_typecode *matcode)
 {
     line l = {0};
     mm_clear_typecode(matcode);
-    int rc = read_line(f, &l) ? parse_banner(&l, matcode) : MM_PREMATURE_EOF;
+    int rc = MM_PREMATURE_EOF;
+    if (read_line(f, &l)) rc = parse_banner(&l, matcode);
     free(l.p);
     return rc;
 }
@@ -230,10 +235,10 @@ typedef struct triplets {
     size_t parts; /* of a value: 2 when complex, else 1 */
 } triplets;
 
-/* Make room for more entries.  It is asked for in steps, because a size line may announce anything. */
+/* Allocate space for more entries, in steps, because a size line may announce any number. */
 static bool grow(triplets *a)
 {
-    int room = a->room > INT_MAX / 2 ? INT_MAX : 2 * a->room + 1024;
+    const int room = (int)trs_min(2 * (int64_t)a->room + 1024, INT_MAX);
     int *row = realloc(a->row, (size_t)room * sizeof *row);
     if (row) a->row = row;
     int *col = realloc(a->col, (size_t)room * sizeof *col);
@@ -252,7 +257,8 @@ static int read_all_entries(FILE *f, int M, int N, int nz, triplets *a, MM_typec
     int rc = grow(a) ? 0 : MM_COULD_NOT_READ_FILE;
     for (int k = 0, some; k < nz && !rc; k += some) {
         if (k == a->room && !grow(a)) return MM_COULD_NOT_READ_FILE;
-        some = (nz < a->room ? nz : a->room) - k;
+        some = (int)trs_min(nz, a->room) - k;
+        TRS_ASSERT(some > 0 && k + some <= a->room);
         rc = mm_read_mtx_crd_data(f, M, N, some, a->row + k, a->col + k,
                                   a->val + a->parts * (size_t)k, t);
     }
@@ -268,7 +274,8 @@ static int read_open_file(FILE *f, int *M, int *N, int *nz, triplets *a, MM_type
     if (!mm_is_valid(*matcode) || !mm_is_sparse(*matcode)) return MM_UNSUPPORTED_TYPE;
     a->parts = mm_is_complex(*matcode) ? 2 : 1;
     rc = mm_read_mtx_crd_size(f, M, N, nz);
-    return rc ? rc : read_all_entries(f, *M, *N, *nz, a, *matcode);
+    if (!rc) rc = read_all_entries(f, *M, *N, *nz, a, *matcode);
+    return rc;
 }
 
 int mm_read_mtx_crd(char *fname, int *M, int *N, int *nz, int **row, int **col, double **val,
@@ -283,17 +290,10 @@ int mm_read_mtx_crd(char *fname, int *M, int *N, int *nz, int **row, int **col, 
     if (!f) return MM_COULD_NOT_READ_FILE;
     int rc = read_open_file(f, M, N, nz, &a, matcode);
     if (!standard) fclose(f);
-    if (rc) {
-        free(a.row);
-        free(a.col);
-        free(a.val);
-        return rc;
-    }
-    *row = a.row;
-    *col = a.col;
-    if (mm_is_pattern(*matcode)) free(a.val); /* it has no values */
-    else *val = a.val;
-    return 0;
+    if (rc || mm_is_pattern(*matcode)) free(a.val), a.val = NULL; /* a pattern has no values */
+    if (rc) free(a.row), free(a.col);
+    else *row = a.row, *col = a.col, *val = a.val;
+    return rc;
 }
 
 int mm_read_unsymmetric_sparse(const char *fname, int *M, int *N, int *nz, double **val, int **row,
@@ -303,9 +303,7 @@ int mm_read_unsymmetric_sparse(const char *fname, int *M, int *N, int *nz, doubl
     if (mm_read_mtx_crd((char *)fname, M, N, nz, row, col, val, &t)) return -1;
     for (int k = 0; k < *nz; k++) (*row)[k]--, (*col)[k]--;
     if (mm_is_real(t) && mm_is_general(t)) return 0;
-    free(*row);
-    free(*col);
-    free(*val);
+    free(*row), free(*col), free(*val);
     *row = *col = NULL;
     *val = NULL;
     return -1;
@@ -364,6 +362,7 @@ int mm_write_mtx_crd(char fname[], int M, int N, int nz, int row[], int col[], d
     int rc = mm_write_banner(f, matcode);
     if (!rc) rc = mm_write_mtx_crd_size(f, M, N, nz);
     if (!rc) rc = write_entries(f, nz, row, col, val, matcode);
-    int closed = standard ? fflush(f) : fclose(f);
-    return !rc && closed ? MM_COULD_NOT_WRITE_FILE : rc;
+    const int closed = standard ? fflush(f) : fclose(f);
+    if (!rc && closed) rc = MM_COULD_NOT_WRITE_FILE;
+    return rc;
 }

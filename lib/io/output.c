@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "output.h"
+#include "base/debug.h"
 #include "input.h"
 
 #include <errno.h>
@@ -28,18 +29,12 @@ int trs_output_fail(trs_output *out, int code, const char *format, ...)
     return code;
 }
 
-/* Is it the name of an open file?  Such a one must not be replaced by another file. */
-static bool is_open_file(const char *file)
+static int fail_writing(trs_output *out, int error)
 {
-    return !strncmp(file, "/dev/fd/", 8) || !strncmp(file, "/dev/std", 8);
+    return trs_output_fail(out, TRS_EFILE, "cannot write: %s", strerror(error));
 }
 
-static bool is_standard(const char *file)
-{
-    return !strcmp(file, "-") || !strcmp(file, "/dev/stdout");
-}
-
-/* Create a new file beside the target, with the access rights of the target, or those that a new file gets. */
+/* Create a new file next to the target, with the access rights of the target, or those of a new file. */
 static int create_part(trs_output *out, const struct stat *old)
 {
     size_t size = strlen(out->target) + 40;
@@ -51,10 +46,8 @@ static int create_part(trs_output *out, const struct stat *old)
         if (out->fd >= 0 || errno != EEXIST) break;
     }
     if (out->fd < 0) {
-        int code = trs_output_fail(out, TRS_EFILE, "cannot write: %s", strerror(errno));
-        free(out->part);
-        out->part = NULL;
-        return code;
+        free(out->part), out->part = NULL;
+        return fail_writing(out, errno);
     }
     if (old) (void)!fchmod(out->fd, old->st_mode & 07777);
     out->placed = true;
@@ -64,21 +57,24 @@ static int create_part(trs_output *out, const struct stat *old)
 int trs_output_open(trs_output *out)
 {
     struct stat st;
-    if (is_standard(out->file)) {
+    const char *file = out->file;
+    if (!strcmp(file, "-") || !strcmp(file, "/dev/stdout")) {
         out->fd = STDOUT_FILENO;
         return TRS_OK;
     }
-    bool exists = stat(out->file, &st) == 0;
+    const bool exists = stat(file, &st) == 0;
+    /* the name of an open file, which must not be replaced by another file */
+    const bool is_open = !strncmp(file, "/dev/fd/", 8) || !strncmp(file, "/dev/std", 8);
     if (exists && S_ISDIR(st.st_mode))
         return trs_output_fail(out, TRS_EFILE, "%s", strerror(EISDIR));
-    if ((exists && !S_ISREG(st.st_mode)) || is_open_file(out->file)) {
-        out->fd = open(out->file, O_WRONLY | O_CLOEXEC);
-        return out->fd < 0 ? trs_output_fail(out, TRS_EFILE, "%s", strerror(errno)) : TRS_OK;
-    }
-    if (exists && access(out->file, W_OK))
+    if ((exists && !S_ISREG(st.st_mode)) || is_open) {
+        out->fd = open(file, O_WRONLY | O_CLOEXEC);
+        if (out->fd >= 0) return TRS_OK;
         return trs_output_fail(out, TRS_EFILE, "%s", strerror(errno));
-    /* of a link, what it leads to */
-    out->target = exists ? realpath(out->file, NULL) : strdup(out->file);
+    }
+    if (exists && access(file, W_OK)) return trs_output_fail(out, TRS_EFILE, "%s", strerror(errno));
+    /* the target of a link */
+    out->target = exists ? realpath(file, NULL) : strdup(file);
     if (!out->target) return trs_output_fail(out, TRS_EMEM, "out of memory");
     return create_part(out, exists ? &st : NULL);
 }
@@ -86,13 +82,13 @@ int trs_output_open(trs_output *out)
 int trs_output_put(trs_output *out, const void *data, int64_t n, int64_t offset)
 {
     const char *p = data;
+    TRS_ASSERT(out->fd >= 0 && n >= 0 && offset >= 0);
     while (n > 0) {
-        ssize_t k =
-            out->placed ? pwrite(out->fd, p, (size_t)n, offset) : write(out->fd, p, (size_t)n);
+        ssize_t k;
+        if (out->placed) k = pwrite(out->fd, p, (size_t)n, offset);
+        else k = write(out->fd, p, (size_t)n);
         if (k < 0 && errno == EINTR) continue;
-        if (k <= 0)
-            return trs_output_fail(out, TRS_EFILE, "cannot write: %s",
-                                   strerror(k ? errno : ENOSPC));
+        if (k <= 0) return fail_writing(out, k ? errno : ENOSPC);
         p += k;
         n -= k;
         offset += k;
@@ -102,14 +98,13 @@ int trs_output_put(trs_output *out, const void *data, int64_t n, int64_t offset)
 
 int trs_output_close(trs_output *out)
 {
-    if (out->part && out->durable && !out->code && fsync(out->fd))
-        trs_output_fail(out, TRS_EFILE, "cannot write: %s", strerror(errno));
-    if (out->fd > STDERR_FILENO && close(out->fd) && !out->code)
-        trs_output_fail(out, TRS_EFILE, "cannot write: %s", strerror(errno));
+    if (out->part && out->durable && !out->code && fsync(out->fd)) fail_writing(out, errno);
+    if (out->fd > STDERR_FILENO && close(out->fd) && !out->code) fail_writing(out, errno);
     if (out->part && !out->code && rename(out->part, out->target))
         trs_output_fail(out, TRS_EFILE, "cannot rename: %s", strerror(errno));
     if (out->part && out->code) unlink(out->part);
     free(out->part);
     free(out->target);
-    return out->code ? trs_fail(out->code, "%s", out->message) : TRS_OK;
+    if (out->code) trs_fail(out->code, "%s", out->message);
+    return out->code;
 }

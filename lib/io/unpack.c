@@ -2,18 +2,20 @@
 #include "config.h"
 
 #include "mm/mm.h"
+#include "base/number/number.h"
 
 enum { TEXT_BYTES = 1 << 18 };
 
 int trs_unpack(const char *file, const char *member, int64_t limit,
                int (*put)(void *user, const char *text, int64_t bytes), void *user)
 {
+    trs_input *in;
+    trs_text text = {0};
     trs_enter();
     if (!file || !put || limit < 0)
         return trs_leave(trs_fail(TRS_EARG, "unpack: file or put is NULL, or limit is negative"));
-    trs_input_options opt = {.suffix = member, .limit = limit ? limit : trs_mm_default_limit()};
-    trs_input *in;
-    trs_text text = {0};
+    const trs_input_options opt = {.suffix = member,
+                                   .limit = limit ? limit : trs_mm_default_limit()};
     int rc = trs_input_open(&in, file, &opt);
     if (rc) return trs_leave(rc);
     while ((rc = trs_input_next(in, TEXT_BYTES, &text)) == 1)
@@ -21,5 +23,5 @@ int trs_unpack(const char *file, const char *member, int64_t limit,
     if (rc < 0) trs_fail(rc, "%s", trs_input_message(in));
     trs_input_text_free(in, &text);
     trs_input_close(in);
-    return trs_leave(rc < 0 ? rc : TRS_OK);
+    return trs_leave((int)trs_min(rc, TRS_OK));
 }

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What an update takes of every solver: new values are gathered into the operator, beginning on the host where B and X
@@ -70,12 +71,25 @@ static size_t describe(char *text, size_t size, const char *before, const trs_ca
     return used;
 }
 
+/* Is it one of the names between commas of TRISOLVE_WITHOUT?  These solvers are not chosen, so that the
+ * others can be compared without them (trisolve-bench --without). */
+static bool is_left_out(const trs_solver *s)
+{
+    const size_t length = strlen(s->name);
+    for (const char *p = getenv("TRISOLVE_WITHOUT"); p && *p; p += strspn(p, ",")) {
+        const size_t named = strcspn(p, ",");
+        if (named == length && !strncmp(p, s->name, length)) return true;
+        p += named;
+    }
+    return false;
+}
+
 /* Can it be asked at all? The GPU is looked for once: *gpu is -1 before. */
 static bool eligible(const trs_prospect *p, const trs_solver *s, bool on_device, int *gpu)
 {
     const trs_context *ctx = p->op->ctx;
     char why[200];
-    if (s->family != TRS_TRIANGLE || !trs_fits(s, p)) return false;
+    if (s->family != TRS_TRIANGLE || !trs_fits(s, p) || is_left_out(s)) return false;
     if (s->full && trs_inverts_blindly(s)) return false;
     if (ctx->layout == TRS_ROW_MAJOR && ctx->nrhs > 1 && !(s->caps & TRS_CAP_ROW_MAJOR))
         return false;

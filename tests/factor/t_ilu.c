@@ -519,8 +519,8 @@ static void threads(void **state)
     for (int method = TRS_ILU0; method <= TRS_IC0; method++) {
         trs_ilu_options opt = {.method = method, .plan = {.threads = 1}};
         trs_lu *one = factor(&m, &opt);
-        for (int t = 2; t <= 7; t++) {
-            opt.plan.threads = t;
+        for (int t = 0; t < 3; t++) {
+            opt.plan.threads = (const int[]){2, 3, 7}[t];
             trs_lu *many = factor(&m, &opt);
             for (int k = 0; k < 5; k++) {
                 assert_same_bits(one, many);

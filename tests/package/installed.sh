@@ -50,6 +50,11 @@ fi
 if [ -n "${TRS_INSTALLED-}" ]; then
     expect 0 'the command finds its libraries' env -u LD_LIBRARY_PATH "$moved/bin/trisolve-sparse" -q \
         "$source/matrices/cg20.mtx"
+    if ! command -v python3 >/dev/null; then ok 'a page # SKIP no python3'; else
+        expect 0 'and the script that makes a page' env -u LD_LIBRARY_PATH -u TRISOLVE_REPORT "$moved/bin/trisolve-bench" \
+            -q --cpu --cell-seconds=0.01 --html=page.html grid5:9
+        says page.html '</html>'
+    fi
 fi
 
 # ---- pkg-config -----------------------------------------------------------------------------------------------

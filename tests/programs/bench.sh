@@ -3,6 +3,7 @@
 bindir=${TRS_BINDIR:-./bin}
 case $bindir in /*) ;; *) bindir=$PWD/$bindir ;; esac
 bench=$bindir/trisolve-bench
+if ! command -v python3 >/dev/null; then echo '1..0 # SKIP no python3, which --html and --plot need'; exit 0; fi
 dir=$(mktemp -d) || exit 99
 trap 'rm -rf "$dir"' 0
 cd "$dir" || exit 99
@@ -35,6 +36,9 @@ gives() { # STATUS TEXT
     [ "$status" = "$1" ]
     check $? "$2: exit status $1 (was $status)"
 }
+
+# has FIGURE TEXT: DIR/NAME.svg or a page says it
+has() { [ -s "$1" ] && grep -qF -- "$2" "$1"; }
 
 # column FILE NAME: that column of a CSV file, a line a row; no commas in quotes before it
 column() {
@@ -253,6 +257,16 @@ check $? "--measure"
 run --quiet --choice --solvers=dense-serial grid5:30
 [ "$status" = 0 ] && grep -q 'was not run' out && grep -q '1 without a figure' out
 check $? "a choice that was not run has no ratio"
+run --quiet --choice --solvers=cpu-serial,cpu-level --without=cpu-blocked,cpu-ell,cpu-stencil,cpu-supernodal,cpu-serial chain:3000
+[ "$status" = 0 ] && grep -q '^choice: chain:3000: cpu-level ' out
+check $? "--without: the next solver is chosen"
+run --quiet --matrix-seconds=20 --choice --without=cpu-serial,cpu-level --csv=c.csv chain:300
+[ "$status" = 0 ] && [ "$(column c.csv auto_host | grep -c 1)" = 1 ] && ! grep -qE ',cpu-(serial|level),1,' c.csv
+check $? "--without in a process of its own; what is left out is measured all the same"
+run --without=nosuch folder
+gives 1 "--without an unknown solver"
+run --without=cpu-level --dense 8
+gives 1 "--without where nothing is chosen"
 run --host --solvers=cpu-serial folder
 gives 0 "--host"
 
@@ -271,27 +285,36 @@ tr -d '\r' <c.csv | awk -F, '
     $c["solver"] == "dense-serial" && $c["factor"] != "" { bad = 1 }
     $c["alloc"] != "" { bad = 1 } END { exit bad || n != 3 }'
 check $? "the factorisation is a part of the update; nothing was allocated on a device"
-for figure in dense-kernels lu-figure7 all-triangles all-general; do
-    [ -s plots/$figure.gp ] && grep -q '^5 ' plots/$figure.gp && grep -q '^100 ' plots/$figure.gp
-    check $? "plots/$figure.gp has the sizes"
+# a curve says its numbers, in ms: "lu-serial: 5 0.0012, 32 0.02, 100 0.3"
+tr -d '\r' <c.csv | awk -F, '
+    NR == 1 { for (k = 1; k <= NF; k++) c[$k] = k; next }
+    $c["solver"] == "lu-serial" { printf "%s%s %.9g", n++ ? ", " : "lu-serial: ", $c["n"], 1e3 * $c["factor"] }' >expected
+has plots/lu-figure7.svg "<title>$(cat expected)</title>"
+check $? "figure 7 has the times to factor that are in the CSV file"
+for figure in dense-kernels all-triangles all-general; do
+    grep -q '<title>.*: 5 .*, 32 .*, 100 .*</title>' plots/$figure.svg
+    check $? "plots/$figure.svg has the sizes"
 done
-grep -q '</html>' page.html && grep -q 'lu-serial' page.html
-check $? "the page is whole"
-if command -v gnuplot >/dev/null; then
-    grep -q '</svg>' plots/lu-figure7.svg && [ "$(grep -c '</svg>' page.html)" -ge 4 ]
-    check $? "figures are drawn, also in the page"
-    ! grep -q '<?xml\|src=\|href="http' page.html
-    check $? "the page needs nothing else"
-else
-    grep -q 'gnuplot is not here' err && grep -q 'no figures' page.html
-    check $? "without gnuplot that is said"
-fi
-(PATH=; "$bench" --cpu --cell-seconds=0.01 --dense --quiet --plot=none --html=none.html 8) >out 2>err
+grep -q '</html>' page.html && grep -q 'lu-serial' page.html && [ "$(grep -c '</svg>' page.html)" -ge 4 ]
+check $? "the page is whole, with its figures"
+! grep -q '<?xml\|src=\|href="http' page.html
+check $? "the page needs nothing else"
+mkdir no-python
+for tool in sed ls rm cat dirname basename mkdir mv cp grep; do # of libtool's script around the program
+    command -v $tool >/dev/null && ln -s "$(command -v $tool)" no-python/$tool
+done
+for figures in --html=none.html --plot=none; do
+    (PATH=$dir/no-python; "$bench" --cpu --dense --csv=none.csv $figures 8192) >out 2>err
+    status=$?
+    gives 1 "$figures without python3"
+    grep -q -- "${figures%=*}: python3 is not installed" err && [ ! -e none.html ] && [ ! -e none.csv ] && ! grep -q '8192' out
+    check $? "that is reported, and nothing is measured"
+done
+(TRISOLVE_REPORT=absent "$bench" --cpu --dense --html=none.html 8) >out 2>err
 status=$?
-gives 0 "no gnuplot"
-grep -q 'plot: gnuplot is not here' err && grep -q 'html: gnuplot is not here' err && [ -s none/lu-figure7.gp ] &&
-    [ ! -e none/lu-figure7.svg ] && grep -q '</html>' none.html
-check $? "the scripts are there, the rest is said"
+gives 1 "a script that is not there"
+grep -q 'html: absent: No such file' err
+check $? "it is named"
 run --dense --cell-seconds=1e-6 --csv=c.csv --solvers=lu-serial 64 512
 grep -q 'lu-serial, n 512: skipped: a run would take about' out && grep -q 'skipped' c.csv
 check $? "what takes too long is skipped with a word"
@@ -302,9 +325,9 @@ check $? "f32 is in the CSV file"
 
 run --quiet --plot=plots2 --html='p&q.html' folder/lower.mtx grid5:20
 gives 0 "figures of triangles"
-grep -q 'Solve time over that of cpu-serial' plots2/solve.gp && grep -q '"grid5:20"' plots2/solve.gp
+has plots2/solve.svg 'Solve time over that of cpu-serial' && has plots2/solve.svg '>grid5:20, cpu-level: '
 check $? "bars over cpu-serial where there is no cusparse"
-[ -s plots2/profile.gp ] && [ -s plots2/levels.gp ]
+has plots2/profile.svg '<title>cpu-serial: fastest on ' && has plots2/levels.svg '<title>cpu-level</title>'
 check $? "a performance profile, and the ratios over the levels"
 grep -q '<h3>grid5:20</h3>' 'p&q.html' && grep -q 'choice for the host' 'p&q.html'
 check $? "a table a matrix in the page"
@@ -322,8 +345,8 @@ gives 0 "a collection with right-hand sides"
 check $? "right-hand sides beside their matrices are no matrices"
 [ "$(grep -c 'not a triangle' page.html)" = 1 ] && ! grep -q '_b12\|rhs' page.html
 check $? "nor refused ones in the page"
-run --quiet --csv=c.csv tree/up_b.mtx folder
-[ "$status" = 0 ] && grep -q 'up_b.mtx.*not square' c.csv
+run --quiet --csv=named.csv tree/up_b.mtx folder
+[ "$status" = 0 ] && grep -q 'up_b.mtx.*not square' named.csv
 check $? "one that is named is looked at"
 grep -q '<meta name="viewport" content="width=device-width' page.html
 check $? "the page is for phones as well"
@@ -334,7 +357,7 @@ done
 # anchors PAGE: each link leads somewhere, every matrix has one, no place is named twice
 anchors() {
     grep -o ' href="#[^"]*"' "$1" | cut -d'"' -f2 | tr -d '#' | sort -u >links
-    grep -o ' id="[^"]*"' "$1" | cut -d'"' -f2 | grep -v '^gp\|^gnuplot' | sort >places
+    grep -o ' id="[^"]*"' "$1" | cut -d'"' -f2 | sort >places
     [ -s links ] && [ -z "$(comm -23 links places)" ] && [ -z "$(uniq -d places)" ]
 }
 anchors page.html
@@ -342,13 +365,34 @@ check $? "every link of the page leads to one place"
 [ "$(grep -c '^m[0-9]' links)" = 5 ] && [ "$(grep -c '^m[0-9]' places)" = 5 ] && grep -q '^summary$' links &&
     grep -q '^solvers$' links && grep -q '^matrices$' links
 check $? "contents: the sections, and every matrix"
-if command -v gnuplot >/dev/null; then
-    [ "$(grep -c '</svg>' page.html)" = 3 ] &&
-        [ "$(grep -n '</svg>' page.html | tail -n 1 | cut -d: -f1)" -lt "$(grep -n 'id="matrices"' page.html | cut -d: -f1)" ]
-    check $? "figures stand before the matrices"
-else
-    skip "figures stand before the matrices" "no gnuplot"
-fi
+[ "$(grep -c '</svg>' page.html)" = 3 ] &&
+    [ "$(grep -n '</svg>' page.html | tail -n 1 | cut -d: -f1)" -lt "$(grep -n 'id="matrices"' page.html | cut -d: -f1)" ]
+check $? "figures stand before the matrices"
+# the page's numbers, computed again from the CSV file
+tr -d '\r' <c.csv | awk -F, '
+    NR == 1 { for (k = 1; k <= NF; k++) c[$k] = k; next }
+    $c["outcome"] == "good" {
+        m = $c["matrix"]; t = $c["solve"]
+        if (!(m in best) || t < best[m]) { best[m] = t; fastest[m] = $c["solver"] }
+        if ($c["auto_host"]) { taken[m] = t; chosen[$c["solver"]]++ }
+        if ($c["solver"] == "cpu-level") { level[m] = t; over += log($c["solve_over_serial"]); solved++ }
+    }
+    END {
+        for (m in best) {
+            n++; r = taken[m] / best[m]; sum += log(r); if (r > worst) worst = r
+            within += r <= 1.1; first += r == 1; wins += fastest[m] == "cpu-level"; rest += log(level[m] / best[m])
+        }
+        printf "<li><b>%.0f %%</b> of the choices are the fastest solver</li>\n", 100 * first / n
+        printf "<li><b>%.0f %%</b> are within 1.1 of it</li>\n", 100 * within / n
+        printf "<li><b>%.3f</b> geometric mean of choice over fastest</li>\n", exp(sum / n)
+        printf "<li><b>%.4g</b> at worst</li>\n", worst
+        printf "<tr><td>cpu-level</td><td>%d</td><td>0</td><td>0</td><td>%d</td><td>%d</td><td>%.4g</td><td>%.4g</td></tr>\n",
+            solved, chosen["cpu-level"], wins, exp(rest / n), exp(over / solved)
+    }' >expected
+while read -r line; do
+    has page.html "$line"
+    check $? "the page has, as computed from the CSV file: $line"
+done <expected
 # dashes PAGE: no table has a column that holds dashes alone; every table can scroll
 dashes() {
     awk '

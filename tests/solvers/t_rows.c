@@ -134,7 +134,8 @@ static void test_bits(void **state)
             model m = triangle((kind)k, &r);
             form f = {.dtype = (trs_dtype)t, .format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
             trs_mat a = show(&m, &f, &r);
-            for (int op = 0; op < 3; op++) same_bits(&m, &a, (trs_op)op, &r);
+            for (int op = 0; op < 3; op++)
+                if (m.n < 1000 || op == (k + t) % 3) same_bits(&m, &a, (trs_op)op, &r);
             mat_free(&a);
             model_free(&m);
         }

@@ -282,12 +282,13 @@ static void test_bits(void **state)
         for (int some = 0; some < 2; some++) {
             model m = model_of_grid(&grids[k / 4], some ? 1001 : 0, t, &r);
             trs_mat a = show(&m, &f, &r);
+            /* each op by itself, and two of the three with several right-hand sides in each form */
             for (int op = 0; op < 3; op++) {
-                same_bits(&a, (run_of){.op = (trs_op)op, .nrhs = 1}, grids[k / 4].name);
-                same_bits(&a, (run_of){.op = (trs_op)op, .nrhs = 3, .in_place = true},
-                          grids[k / 4].name);
-                same_bits(&a, (run_of){.op = (trs_op)op, .nrhs = 2, .layout = TRS_ROW_MAJOR},
-                          grids[k / 4].name);
+                run_of how = {.op = (trs_op)op, .nrhs = 1};
+                if (!some) same_bits(&a, how, grids[k / 4].name);
+                if ((op + k + some) % 3 == 0) how.nrhs = 3, how.in_place = true;
+                if ((op + k + some) % 3 == 1) how.nrhs = 2, how.layout = TRS_ROW_MAJOR;
+                if (some || how.nrhs > 1) same_bits(&a, how, grids[k / 4].name);
             }
             mat_free(&a);
             model_free(&m);

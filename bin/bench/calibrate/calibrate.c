@@ -17,7 +17,7 @@
 #include "bin/bench/report/screen.h"
 #include "bin/common/message.h"
 #include "bin/common/timing.h"
-#include "bin/bench/costs/costs.h"
+#include "bin/costs/costs.h"
 #include "select/predict.h"
 #include "groups.h"
 #include "steps.h"
@@ -182,7 +182,7 @@ int calibrate(const settings *s, const host *h)
     if (code) return s->count ? file_close(&o, false), code : code;
     take_steps(&c);
     progress(s, "calibrate", "problems");
-    problems_make(&c.problems, MOST_PROBLEMS, MAKING * s->cell_seconds);
+    problems_make(&c.problems, MAKING * s->cell_seconds);
     fit_groups(&c);
     problems_free(&c.problems);
     return write_file(&c, &o);

@@ -11,7 +11,7 @@
 #include "bin/bench/measure/solvers.h"
 #include "bin/common/numbers.h"
 #include "bin/common/timing.h"
-#include "bin/bench/costs/costs.h"
+#include "bin/costs/costs.h"
 #include "select/predict.h"
 
 #include <math.h>

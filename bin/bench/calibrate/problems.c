@@ -2,7 +2,7 @@
  *
  * Every solver has some that suit it, and others: levels that are many or few, wide or thin, even or not; rows that are
  * short or long; with common patterns or without.  The sizes are such that all solves take some minutes at most.  The
- * set begins with a small one of each kind, so that a shorter set is a set, too. */
+ * set begins with a small one of each kind, in case there is no time for all. */
 #include "config.h"
 
 #include "problems.h"
@@ -141,12 +141,11 @@ static void add_general(fit_problems *p, int64_t n)
     p->count++;
 }
 
-void problems_make(fit_problems *p, int most, double seconds)
+void problems_make(fit_problems *p, double seconds)
 {
     const double start = now();
     memset(p, 0, sizeof *p);
-    for (int k = 0; k < SPARSE && k < most && now() - start < seconds; k++) add_sparse(p, k);
-    if (most < SPARSE) return;
+    for (int k = 0; k < SPARSE && now() - start < seconds; k++) add_sparse(p, k);
     if (now() - start < seconds) add_bad(p, "full, blocks of 64", 64, 1);
     if (now() - start < seconds) add_bad(p, "full, blocks of 256", 256, 0.08);
     for (int k = 0; k < DENSE && now() - start < seconds; k++) add_general(p, dense[k]);

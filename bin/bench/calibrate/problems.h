@@ -28,9 +28,8 @@ typedef struct fit_problems {
     fit_problem problem[MOST_PROBLEMS]; /* [count] */
 } fit_problems;
 
-/* The first so many triangles, or all problems.  What this build cannot make is left out, and what takes longer to make
- * than so many seconds in all. */
-void problems_make(fit_problems *p, int most, double seconds);
+/* What this build cannot make is left out, and what takes longer to make than that many seconds in all. */
+void problems_make(fit_problems *p, double seconds);
 void problems_free(fit_problems *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* steps.c: what single steps cost on this machine: those of the CPU (bin/bench/costs/cpu_steps.c), and of the GPU:
+/* steps.c: what single steps cost on this machine: those of the CPU (bin/costs/cpu_steps.c), and of the GPU:
  *
  *     gpu_byte               a copy within the device;   link_*: to it and back
  *     gpu_launch             cuda-multiblock, a level more;   gpu_latency: cuda-dataflow, a level more
@@ -10,8 +10,8 @@
 #include "bin/bench/measure/cell.h"
 #include "bin/bench/measure/solvers.h"
 #include "bin/common/timing.h"
-#include "bin/bench/costs/cpu_steps.h"
-#include "bin/bench/costs/made.h"
+#include "bin/costs/cpu_steps.h"
+#include "bin/costs/made.h"
 
 #include <math.h>
 #include <stdlib.h>

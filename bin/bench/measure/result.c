@@ -67,14 +67,10 @@ double quantity_of(const result *r, const cell *c, quantity what)
     switch (what) {
     case SOLVE_MS:
         return c ? 1e3 * seconds_to_solve(r, c) : (double)NAN;
-    case FACTOR_MS:
-        return factor_ms(c);
     case ALLOC_MS:
         return measured_ms(r->alloc);
     case COPY_MS:
         return measured_ms(r->copy);
-    case MOVES_MS:
-        return measured_ms(r->alloc) + measured_ms(r->copy);
     default:
         return factor_ms(find_cell(r, "lu-fullgrid", 0)) /
                factor_ms(find_cell(r, "lu-submatrix", 0));

@@ -84,12 +84,14 @@ double seconds_to_solve(const result *r, const cell *c);
 
 /* What --dense shows of a result, and of a cell of it, in ms; NaN: there is none. */
 typedef enum quantity {
-    SOLVE_MS,       /* seconds_to_solve; NaN for a cell that is NULL */
-    FACTOR_MS,      /* to factor; likewise */
-    ALLOC_MS,       /* to allocate on the device */
-    COPY_MS,        /* to copy there and back */
-    MOVES_MS,       /* both */
-    SUBMATRIX_RATIO /* no time: the ratio of factoring by lu-fullgrid to lu-submatrix */
+    /* seconds_to_solve; NaN for a cell that is NULL */
+    SOLVE_MS,
+    /* to allocate on the device */
+    ALLOC_MS,
+    /* to copy there and back */
+    COPY_MS,
+    /* no time: the ratio of factoring by lu-fullgrid to lu-submatrix */
+    SUBMATRIX_RATIO
 } quantity;
 
 double quantity_of(const result *r, const cell *c, quantity what);

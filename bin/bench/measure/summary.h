@@ -1,5 +1,4 @@
-/* summary.h: what many results say together: how good the automatic choice is, and how every solver
- * stands.
+/* summary.h: what many results say together: how good the automatic choice is.
  *
  * Only solvers whose B and X are where the choice was asked for compete: on a GPU those that find
  * them in device memory; with --cpu, --host or --dense all of them. */
@@ -9,15 +8,15 @@
 #include "result.h"
 #include "settings.h"
 
-/* Did the solver compete, and solve accurately? */
-bool counts(const settings *s, const cell *c);
-
 /* ---- the choice on one triangle -------------------------------------------------------------- */
 
 typedef struct choice {
-    const cell *taken; /* the automatic choice; NULL: it was not run, or failed */
-    const cell *best;  /* the fastest that counts; NULL: there is none */
-    double ratio;      /* of their solve times; NaN: one of the two is missing */
+    /* the automatic choice; NULL: it was not run, or failed */
+    const cell *taken;
+    /* the fastest that competes and is accurate; NULL: there is none */
+    const cell *best;
+    /* of their solve times; NaN: one of the two is missing */
+    double ratio;
 } choice;
 
 choice find_choice(const settings *s, const result *r);
@@ -29,7 +28,6 @@ extern const double choice_bounds[BOUNDS]; /* 1.1, 1.3: times the fastest */
 
 typedef struct choice_sum {
     int count, missing;       /* triangles with a ratio, and without */
-    int fastest;              /* ... on which the choice is the fastest solver */
     int within[BOUNDS];       /* ... on which it is within that bound */
     double log_sum, worst;    /* of the ratios */
     double worst_over_serial; /* of the choice over cpu-serial; 0: that was not run */
@@ -38,32 +36,5 @@ typedef struct choice_sum {
 void choice_add(choice_sum *sum, const choice *one); /* all but worst_over_serial */
 choice_sum sum_choices(const settings *s, const result_list *l);
 double choice_mean(const choice_sum *sum); /* the geometric mean of the ratios */
-
-/* ---- a solver on all triangles --------------------------------------------------------------- */
-
-typedef struct standing {
-    double good;          /* triangles that it solved accurately */
-    double inaccurate;    /* ... that it solved, but not accurately */
-    double refused;       /* ... that it did not solve */
-    double chosen;        /* ... on which it was the automatic choice */
-    double fastest;       /* ... on which it was the fastest; NaN: it does not compete */
-    double over_fastest;  /* geometric mean of its solve times over the fastest where it is good */
-    double over_cusparse; /* ... over that of cusparse */
-    double over_serial;   /* ... over that of cpu-serial */
-} standing;
-
-/* Of the solver with that number in the cells of every result. */
-standing find_standing(const settings *s, const result_list *l, int solver);
-
-/* ---- counts ---------------------------------------------------------------------------------- */
-
-typedef struct census {
-    int matrices;
-    int triangles;  /* solved; --factor makes two of a matrix */
-    int refused;    /* results without cells */
-    int inaccurate; /* solves by one solver */
-} census;
-
-census take_census(const result_list *l);
 
 #endif

@@ -84,6 +84,15 @@ static void put_matrix(const settings *s, const result *r, row *to)
     put_seconds(to, "levels_by_columns", r->sort);
 }
 
+/* What the solver runs on, where it finds B and X, and whether it stores a full matrix. */
+static void put_place(const settings *s, const cell *c, row *to)
+{
+    const bool known = c->solver.name, cuda = known && !strcmp(c->solver.needs, "cuda");
+    put_text(to, "needs", known ? c->solver.needs : "");
+    put_text(to, "place", cuda && in_device_memory(s) ? "device" : "host");
+    put_whole(to, "full", c->solver.full);
+}
+
 static void put_times(const result *r, const cell *c, row *to)
 {
     put_real(to, "create", known(c, c->info.seconds_create));
@@ -163,6 +172,7 @@ static void put_cell(const session *s, const result *r, const cell *c, row *to)
     put_seconds(to, "alloc", r->alloc);
     put_seconds(to, "copy", r->copy);
     put_outcome(r, c, to);
+    put_place(&s->settings, c, to);
 }
 
 int rows_of(const result *r)

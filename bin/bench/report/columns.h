@@ -8,20 +8,26 @@ enum { MOST_FIELDS = 64 };
 
 typedef struct field {
     const char *column;
-    const char *text; /* NULL: the value is a number, whole or real */
+    /* NULL: the value is a number, whole or real */
+    const char *text;
     bool is_whole;
     int64_t whole;
-    double real; /* NaN: there is none */
+    /* NaN: there is none */
+    double real;
 } field;
 
 typedef struct row {
     int count;
-    field field[MOST_FIELDS]; /* [count], in the order of the columns */
+    /* [count], in the order of the columns */
+    field field[MOST_FIELDS];
     char group[256];
 } row;
 
 /* Row k of a result, which has rows_of (r) of them: a cell of it, or its trouble. */
 int rows_of(const result *r);
 void make_row(const session *s, const result *r, int k, row *to);
+
+/* Writes all results so far as CSV. */
+void csv_write(const report *p, FILE *f);
 
 #endif

@@ -30,27 +30,43 @@ static void put_value(FILE *f, const field *one)
     else if (!isnan(one->real)) fprintf(f, "%.9g", one->real);
 }
 
-static int begin(const report *p)
+static void put_head(const session *s, FILE *f)
 {
     static const result none = {.name = "", .trouble = "none"};
     row line;
-    make_row(p->session, &none, 0, &line);
-    for (int k = 0; k < line.count; k++) fprintf(p->f, "%s%s", k ? "," : "", line.field[k].column);
-    fputs("\r\n", p->f);
+    make_row(s, &none, 0, &line);
+    for (int k = 0; k < line.count; k++) fprintf(f, "%s%s", k ? "," : "", line.field[k].column);
+    fputs("\r\n", f);
+}
+
+static void put_result(const session *s, const result *r, FILE *f)
+{
+    for (int i = 0; i < rows_of(r); i++) {
+        row line;
+        make_row(s, r, i, &line);
+        for (int k = 0; k < line.count; k++) {
+            if (k) fputc(',', f);
+            put_value(f, &line.field[k]);
+        }
+        fputs("\r\n", f);
+    }
+}
+
+void csv_write(const report *p, FILE *f)
+{
+    put_head(p->session, f);
+    for (int i = 0; i < p->all->count; i++) put_result(p->session, &p->all->r[i], f);
+}
+
+static int begin(const report *p)
+{
+    put_head(p->session, p->f);
     return EXIT_GOOD;
 }
 
 static int add(const report *p, const result *r)
 {
-    for (int i = 0; i < rows_of(r); i++) {
-        row line;
-        make_row(p->session, r, i, &line);
-        for (int k = 0; k < line.count; k++) {
-            if (k) fputc(',', p->f);
-            put_value(p->f, &line.field[k]);
-        }
-        fputs("\r\n", p->f);
-    }
+    put_result(p->session, r, p->f);
     return EXIT_GOOD;
 }
 

@@ -157,7 +157,7 @@ static int64_t list_budget()
     const int64_t most = (int64_t)4 << 30;
     size_t available = 0, all = 0;
     if (cuda_failed(cudaMemGetInfo(&available, &all))) return 0;
-    return (int64_t)available / 4 < most ? (int64_t)available / 4 : most;
+    return min((int64_t)available / 4, most);
 }
 
 static void entries_destroy(trs_context *ctx, void *data)

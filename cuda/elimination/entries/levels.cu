@@ -20,9 +20,8 @@
 #include "config.h"
 
 #include "entries.cuh"
-#include "cuda/runtime/int_flag.cuh"
-
-#include <cub/device/device_radix_sort.cuh>
+#include "cuda/runtime/flag.cuh"
+#include "cuda/runtime/sort.cuh"
 
 enum { BATCH = 4, PER_SM = 8 /* blocks */ };
 
@@ -39,8 +38,7 @@ struct level_args {
 struct order {                 /* on the device */
     int32_t *key, *key_sorted; /* [nnz] */
     int32_t *all, *entry;      /* [nnz] 0, 1, ..; sorted */
-    void *temp;
-    size_t temp_bytes;
+    sort_temp temp;
 };
 
 /* ---- levels --------------------------------------------------------------------------------------------------- */
@@ -58,6 +56,7 @@ static __device__ inline int32_t level_of_product(const level_args &a, int32_t q
 static __device__ inline int32_t go_on(const level_args &a, int32_t at, int32_t end, int32_t &level)
 {
     int32_t v[BATCH];
+    TRS_ASSERT(at < end);
 #pragma unroll
     for (int b = 0; b < BATCH; b++) v[b] = at + b < end ? level_of_product(a, at + b) : -1;
     bool there = true;
@@ -111,24 +110,24 @@ static int put_in_order(entry_making *m, order *o)
 {
     const entry_schedule *s = m->s;
     const int bits = bits_of((uint64_t)m->p->levels);
-    auto sort = [&](void *temp) {
-        return cub::DeviceRadixSort::SortPairs(temp, o->temp_bytes, o->key, o->key_sorted, o->all,
-                                               o->entry, s->nnz, 0, bits);
+    auto sort = [&] {
+        return sort_pairs(o->temp, o->key, o->key_sorted, o->all, o->entry, s->nnz, bits);
     };
-    int rc = cuda_status(sort(NULL), "a sort");
+    int rc = sort();
     if (rc) return rc;
     if (!carve_scratch(m->ctx, "an order of entries", [&](carver &carve) {
             carve(o->key, s->nnz);
             carve(o->key_sorted, s->nnz);
             carve(o->all, s->nnz);
             carve(o->entry, s->nnz);
-            carve(o->temp, (int64_t)o->temp_bytes);
+            carve(o->temp.p, (int64_t)o->temp.bytes);
         }))
         return TRS_EMEM;
     order_kernel<<<blocks_of(s->nnz), PLAIN>>>(*s, m->range, m->p->levels, m->p->level, *o,
                                                m->level);
     rc = launched();
-    return rc ? rc : cuda_status(sort(o->temp), "a sort");
+    if (rc) return rc;
+    return sort();
 }
 
 static int count_nodes(entry_making *m)
@@ -205,6 +204,7 @@ static int choose_tail(entry_making *m)
         const double gain = (highest[0] + 1 - levels) * level_time - tail_time[c];
         if (gain > best) best = gain, s->tail = rows[c], s->levels = levels;
     }
+    TRS_ASSERT(s->levels > 0 && s->tail <= s->n);
     return TRS_OK;
 }
 
@@ -233,5 +233,6 @@ int entry_levels(entry_making *m)
     if (rc || s->tail == 0) return rc;
     cut_kernel<<<blocks_of(s->nnz), PLAIN>>>(*s, args_of(m, NULL), m->p->idx, m->range);
     rc = launched();
-    return rc ? rc : count_nodes(m);
+    if (rc) return rc;
+    return count_nodes(m);
 }

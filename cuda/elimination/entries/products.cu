@@ -13,9 +13,7 @@
 #include "config.h"
 
 #include "entries.cuh"
-
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
+#include "cuda/runtime/sort.cuh"
 
 enum { TEAM = 8 };
 
@@ -140,36 +138,29 @@ static __global__ void range_kernel(int64_t count, const uint32_t *target, int2 
     if (q == count - 1 || target[q + 1] != target[q]) range[target[q]].y = (int)(q + 1);
 }
 
-static cudaError_t sum(void *temp, size_t &bytes, int64_t *begin, int64_t count)
+static int sort(sort_temp &temp, const product_lists &lists, uint64_t *sorted, int64_t count,
+                int32_t nnz)
 {
-    return cub::DeviceScan::ExclusiveSum(temp, bytes, begin, begin, count);
-}
-
-static cudaError_t sort(void *temp, size_t &bytes, const product_lists &lists, uint64_t *sorted,
-                        int64_t count, int32_t nnz)
-{
-    return cub::DeviceRadixSort::SortPairs(temp, bytes, lists.target, lists.target_sorted,
-                                           lists.operands, sorted, count, 0,
-                                           bits_of((uint64_t)nnz));
+    return sort_pairs(temp, lists.target, lists.target_sorted, lists.operands, sorted, count,
+                      bits_of((uint64_t)nnz));
 }
 
 /* s->row, s->kind, lists->begin, s->products. */
 static int count_products(entry_making *m, const pattern_view &p, product_lists *lists)
 {
     const int64_t nnz = p.nnz;
-    size_t bytes = 0;
-    void *temp;
-    int rc = cuda_status(sum(NULL, bytes, lists->begin, nnz + 1), "a sum");
+    sort_temp temp = {};
+    int rc = sum_before(temp, lists->begin, lists->begin, nnz + 1);
     if (rc) return rc;
     if (!carve_scratch(m->ctx, "counts of products", [&](carver &carve) {
             carve(lists->begin, nnz + 1);
-            carve(temp, (int64_t)bytes);
+            carve(temp.p, (int64_t)temp.bytes);
         }))
         return TRS_EMEM;
     kind_kernel<<<blocks_of((int64_t)p.n * ENTRY_WARP), PLAIN>>>(p);
     count_kernel<<<blocks_of((nnz + 1) * TEAM), PLAIN>>>(p, *lists);
     rc = launched();
-    if (!rc) rc = cuda_status(sum(temp, bytes, lists->begin, nnz + 1), "a sum");
+    if (!rc) rc = sum_before(temp, lists->begin, lists->begin, nnz + 1);
     if (rc) return rc;
     return trs_gpu_get(m->ctx, &m->s->products, lists->begin + nnz, sizeof m->s->products);
 }
@@ -178,19 +169,18 @@ static int count_products(entry_making *m, const pattern_view &p, product_lists 
 static int list_products(entry_making *m, const pattern_view &p, product_lists *lists)
 {
     const int64_t count = m->s->products;
-    size_t bytes = 0;
-    void *temp;
-    int rc = cuda_status(sort(NULL, bytes, *lists, m->operands, count, p.nnz), "a sort");
+    sort_temp temp = {};
+    int rc = sort(temp, *lists, m->operands, count, p.nnz);
     if (rc) return rc;
     void *memory = carve_new(m->ctx, "products before they are sorted", [&](carver &carve) {
         carve(lists->target, count);
         carve(lists->target_sorted, count);
         carve(lists->operands, count);
-        carve(temp, (int64_t)bytes);
+        carve(temp.p, (int64_t)temp.bytes);
     });
     if (!memory) return TRS_EMEM;
     fill_kernel<<<blocks_of((int64_t)p.nnz * TEAM), PLAIN>>>(p, *lists);
-    rc = cuda_status(sort(temp, bytes, *lists, m->operands, count, p.nnz), "a sort");
+    rc = sort(temp, *lists, m->operands, count, p.nnz);
     range_kernel<<<blocks_of(count), PLAIN>>>(count, lists->target_sorted, m->range);
     if (!rc) rc = launched();
     if (!rc) rc = trs_gpu_wait(NULL);

@@ -156,6 +156,7 @@ __global__ void __launch_bounds__(SIDE *SIDE) kernel(const entry_args<T> g)
 template <class T> int launch(const entry_args<T> &g, cudaStream_t stream)
 {
     const int threads = SIDE * SIDE;
+    TRS_ASSERT(g.s.tail <= SIDE * (sizeof(T) > 8 ? 4 : 8));
     if (g.s.tail == 0) return TRS_OK;
     if (g.s.tail <= 2 * SIDE) kernel<T, 2><<<1, threads, 0, stream>>>(g);
     else if (g.s.tail <= 4 * SIDE) kernel<T, 4><<<1, threads, 0, stream>>>(g);

@@ -17,9 +17,7 @@
 #include "config.h"
 
 #include "entries.cuh"
-
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
+#include "cuda/runtime/sort.cuh"
 
 enum { CLASSES = 9, UNSPLIT = 4 /* products that one lane takes */ };
 
@@ -29,8 +27,7 @@ struct tasks_making {           /* on the device */
     int32_t *run;               /* [nodes] where its run begins */
     int32_t *number;            /* [nodes] of its task, from 1 on */
     int32_t *slots;             /* [nodes+1] of the tasks; of those before */
-    void *temp;                 /* of CUB */
-    size_t temp_bytes;
+    sort_temp temp;
 };
 
 static __device__ inline int class_of(int32_t products)
@@ -103,6 +100,7 @@ static __global__ void task_kernel(const entry_schedule s, const tasks_making t,
     const int64_t x = index_of_thread();
     if (x >= s.nodes) return;
     const int32_t p = t.entry[x], k = t.number[x] - 1;
+    TRS_ASSERT(0 <= k && k < s.tasks);
     s.node[x] = {p, s.kind[p] == ENTRY_PIVOT ? s.row[p] : -1, src[p] >= 0 ? (int32_t)src[p] : -1};
     if (begins_task(t, x))
         s.task[k] = {(int32_t)x, t.slots[k], (int16_t)nodes_of(t, s.nodes, x),
@@ -154,43 +152,34 @@ static __global__ void place_kernel(const entry_schedule s, const int64_t *ptr, 
 
 /* ---- the host side -------------------------------------------------------------------------------------------- */
 
-struct larger_of {
-    __device__ int32_t operator()(int32_t a, int32_t b) const { return max(a, b); }
-};
-
-static cudaError_t sort(const entry_schedule *s, tasks_making *t, void *temp)
+static int sort(const entry_schedule *s, tasks_making *t)
 {
-    return cub::DeviceRadixSort::SortPairs(temp, t->temp_bytes, t->key, t->key_sorted, t->all,
-                                           t->entry, s->nnz, 0,
-                                           bits_of((uint64_t)s->levels * CLASSES));
+    return sort_pairs(t->temp, t->key, t->key_sorted, t->all, t->entry, s->nnz,
+                      bits_of((uint64_t)s->levels * CLASSES));
 }
 
-/* With temp NULL they only say how much CUB needs. */
-static cudaError_t find_runs(const entry_schedule *s, tasks_making *t, void *temp)
+static int find_runs(const entry_schedule *s, tasks_making *t)
 {
-    return cub::DeviceScan::InclusiveScan(temp, t->temp_bytes, t->run, t->run, larger_of(),
-                                          s->nodes);
+    return largest_up_to(t->temp, t->run, t->run, s->nodes);
 }
-static cudaError_t number_tasks(const entry_schedule *s, tasks_making *t, void *temp)
+
+static int number_tasks(const entry_schedule *s, tasks_making *t)
 {
-    return cub::DeviceScan::InclusiveSum(temp, t->temp_bytes, t->number, t->number, s->nodes);
+    return sum_up_to(t->temp, t->number, s->nodes);
 }
-static cudaError_t sum_slots(const entry_schedule *s, tasks_making *t, void *temp)
+
+static int sum_slots(const entry_schedule *s, tasks_making *t)
 {
-    return cub::DeviceScan::ExclusiveSum(temp, t->temp_bytes, t->slots, t->slots, s->nodes + 1);
+    return sum_before(t->temp, t->slots, t->slots, s->nodes + (int64_t)1);
 }
 
 static int making_new(trs_context *ctx, const entry_schedule *s, tasks_making *t)
 {
-    typedef cudaError_t step(const entry_schedule *, tasks_making *, void *);
-    step *const steps[] = {sort, find_runs, number_tasks, sum_slots};
-    size_t most = 0;
-    for (step *f : steps) {
-        const int rc = cuda_status(f(s, t, NULL), "a sum");
-        if (rc) return rc;
-        most = t->temp_bytes > most ? t->temp_bytes : most;
-    }
-    t->temp_bytes = most;
+    int rc = sort(s, t);
+    if (!rc) rc = find_runs(s, t);
+    if (!rc) rc = number_tasks(s, t);
+    if (!rc) rc = sum_slots(s, t);
+    if (rc) return rc;
     const bool there = carve_scratch(ctx, "tasks in the making", [&](carver &carve) {
         carve(t->key, s->nnz);
         carve(t->key_sorted, s->nnz);
@@ -199,7 +188,7 @@ static int making_new(trs_context *ctx, const entry_schedule *s, tasks_making *t
         carve(t->run, s->nodes);
         carve(t->number, s->nodes);
         carve(t->slots, (int64_t)s->nodes + 1);
-        carve(t->temp, (int64_t)most);
+        carve(t->temp.p, (int64_t)t->temp.bytes);
     });
     return there ? TRS_OK : TRS_EMEM;
 }
@@ -209,22 +198,23 @@ static int cut_into_tasks(const entry_making *m, tasks_making *t)
 {
     entry_schedule *s = m->s;
     key_kernel<<<blocks_of(s->nnz), PLAIN>>>(*s, m->range, m->level, *t);
-    int rc = cuda_status(sort(s, t, t->temp), "a sort");
+    int rc = sort(s, t);
     places_kernel<<<blocks_of(s->nnz), PLAIN>>>(*s, m->range, m->p->src, m->p->to);
     if (rc || s->nodes == 0) return rc;
     run_kernel<<<blocks_of(s->nodes), PLAIN>>>(s->nodes, *t);
-    rc = cuda_status(find_runs(s, t, t->temp), "runs");
+    rc = find_runs(s, t);
     if (rc) return rc;
     begin_kernel<<<blocks_of(s->nodes), PLAIN>>>(s->nodes, *t);
-    rc = cuda_status(number_tasks(s, t, t->temp), "a sum");
+    rc = number_tasks(s, t);
     if (rc) return rc;
     cudaMemsetAsync(t->slots, 0, ((size_t)s->nodes + 1) * sizeof *t->slots, NULL);
     slots_kernel<<<blocks_of(s->nodes), PLAIN>>>(*s, m->range, *t);
-    rc = cuda_status(sum_slots(s, t, t->temp), "a sum");
+    rc = sum_slots(s, t);
     int32_t slots = 0;
     if (!rc) rc = trs_gpu_get(m->ctx, &s->tasks, t->number + s->nodes - 1, sizeof s->tasks);
     if (!rc) rc = trs_gpu_get(m->ctx, &slots, t->slots + s->nodes, sizeof slots);
     s->slots = slots;
+    TRS_ASSERT(rc || (0 < s->tasks && s->tasks <= s->nodes && s->tasks <= slots));
     return rc;
 }
 

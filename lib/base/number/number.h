@@ -19,4 +19,14 @@ static inline int64_t trs_index(const void *a, int bits, int64_t k) /* a[k] of 3
     return bits == 64 ? ((const int64_t *)a)[k] : ((const int32_t *)a)[k];
 }
 
+static inline int64_t trs_min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t trs_max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 #endif

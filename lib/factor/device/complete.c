@@ -8,14 +8,15 @@
 
 #include "complete_fill.h"
 #include "lu_device.h"
+#include "base/debug.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Elimination entry by entry keeps some bytes for each product of two entries, and reads them in each run.  Where there are
- * many for each entry, as there are of large supernodes, fronts take less time. */
+/* Elimination entry by entry stores some bytes for each product of two entries, and reads them in each run.  If each entry
+ * has many products, as in large supernodes, fronts take less time. */
 static const double most_products = 1 << 28, many_an_entry = 20;
-/* Fill by the pattern alone, over what the library found: values may cancel, but not often. */
+/* Most fill of the pattern alone, relative to what the library found: values may cancel, but not often. */
 enum { MOST_FILL = 3 };
 static const double default_limit = 1e6;
 
@@ -37,15 +38,15 @@ static double count_products(trs_lu *lu)
     const int64_t n = f->L.n;
     int64_t *below = trs_alloc_zero(&lu->mem, n, sizeof *below);
     int64_t *right = trs_alloc_zero(&lu->mem, n, sizeof *right);
-    double products = below && right ? 0 : INFINITY;
+    double products = INFINITY;
     if (below && right) {
         count_entries(&f->L, false, below);
         if (f->cholesky) memcpy(right, below, (size_t)n * sizeof *right);
         else count_entries(&f->U, true, right);
+        products = 0;
         for (int64_t k = 0; k < n; k++) products += (double)(below[k] - 1) * (double)(right[k] - 1);
     }
-    trs_lu_free(lu, below);
-    trs_lu_free(lu, right);
+    trs_lu_free(lu, below, right);
     return products;
 }
 
@@ -67,35 +68,22 @@ static double growth_limit(const trs_lu *lu)
 
 /* ---- entry by entry ------------------------------------------------------------------------------ */
 
-/* The row scaling in the order of the pivots, or NULL. */
-static int order_scale(trs_lu *lu, double **scale)
-{
-    const trs_factors *f = &lu->f;
-    *scale = NULL;
-    if (!f->scale) return TRS_OK;
-    *scale = trs_lu_alloc(lu, f->L.n, sizeof **scale, "the row scaling");
-    if (!*scale) return TRS_EMEM;
-    for (int64_t k = 0; k < f->L.n; k++) (*scale)[k] = f->scale[f->P[k]];
-    return TRS_OK;
-}
-
-/* The rows of the fill, as a matrix that cuda/factor sorts. */
-static trs_mat rows_of(const trs_complete_fill *fill)
-{
-    return (trs_mat){.n = fill->n, .nnz = fill->nnz, .ptr = fill->ptr, .idx = fill->idx};
-}
-
+/* cuda/factor sorts the rows of the fill. */
 static int factor_rows(trs_lu *lu, const trs_mat *A, const trs_complete_fill *fill, bool *made)
 {
-    const trs_mat rows = rows_of(fill);
+    const trs_mat rows = {.n = fill->n, .nnz = fill->nnz, .ptr = fill->ptr, .idx = fill->idx};
     trs_lu_task task = {.A = A, .pattern = &rows, .src = fill->src, .dtype = lu->f.L.dtype};
-    double *scale;
-    int rc = order_scale(lu, &scale);
-    task.cholesky = lu->f.cholesky;
+    const trs_factors *f = &lu->f;
+    TRS_ASSERT(fill->n == f->L.n && fill->n == A->n);
+    double *scale = NULL; /* in the order of the pivots */
+    if (f->scale) scale = trs_lu_alloc(lu, f->L.n, sizeof *scale, "the row scaling");
+    if (f->scale && !scale) return TRS_EMEM;
+    for (int64_t k = 0; k < f->L.n && scale; k++) scale[k] = f->scale[f->P[k]];
+    task.cholesky = f->cholesky;
     task.scale = scale;
     task.limit = growth_limit(lu);
     task.waits = lu->refactors;
-    if (!rc) rc = trs_lu_device_make(lu, &task, made);
+    const int rc = trs_lu_device_make(lu, &task, made);
     trs_lu_free(lu, scale);
     return rc;
 }
@@ -113,20 +101,23 @@ static int by_entries(trs_lu *lu, const trs_mat *A, bool *made)
     return rc;
 }
 
-/* ---- front by front ------------------------------------------------------------------------------ */
+/* ---- either -------------------------------------------------------------------------------------- */
 
 static int by_fronts(trs_lu *lu, const trs_mat *A, bool *made)
 {
-    const int rc = lu->f.cholesky ? TRS_OK : trs_lu_complete_factors(lu, A, most_fill(lu));
-    return rc ? rc : trs_lu_fronts_make(lu, A, growth_limit(lu), made);
+    int rc = TRS_OK;
+    if (!lu->f.cholesky) rc = trs_lu_complete_factors(lu, A, most_fill(lu));
+    if (!rc) rc = trs_lu_fronts_make(lu, A, growth_limit(lu), made);
+    return rc;
 }
 
-/* ---- either -------------------------------------------------------------------------------------- */
-
-/* One of the two; where it cannot be done in this way, *made is false, and lu->f as it was, but for zeros that were added. */
+/* Factor front by front, or entry by entry.  If that is not possible *made is false, and lu->f is unchanged except for zeros
+ * that were added. */
 static int attempt(trs_lu *lu, const trs_mat *A, bool fronts, bool *made)
 {
-    const int rc = fronts ? by_fronts(lu, A, made) : by_entries(lu, A, made);
+    int rc;
+    if (fronts) rc = by_fronts(lu, A, made);
+    else rc = by_entries(lu, A, made);
     if (!rc && *made) return rc;
     trs_lu_device_free(lu);
     *made = false;

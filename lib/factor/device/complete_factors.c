@@ -6,6 +6,8 @@
 
 #include "complete_fill.h"
 #include "lu_device.h"
+#include "base/debug.h"
+#include "factor/lu_mat.h"
 
 #include <string.h>
 
@@ -51,6 +53,7 @@ static void list_rows(const trs_complete_fill *f, bool lower, const trs_mat *m, 
     for (int64_t i = 0; i < f->n; i++)
         for (int64_t p = f->ptr[i]; p < f->ptr[i + 1]; p++)
             if (belongs(lower, i, f->idx[p])) idx[next[f->idx[p]]++] = (int32_t)i;
+    TRS_ASSERT(f->n == 0 || next[f->n - 1] == m->nnz);
 }
 
 /* ---- the values ----------------------------------------------------------------------------------------- */
@@ -77,7 +80,7 @@ static int copy_values(const trs_mat *from, const trs_mat *to)
     for (int64_t l = 0; l < from->n; l++)
         for (int64_t p = trs_major_begin(from, l); p < trs_major_end(from, l); p++) {
             const int64_t k = trs_minor_index(from, l, p);
-            const int64_t q = find_entry(to, rows ? l : k, rows ? k : l);
+            const int64_t q = rows ? find_entry(to, l, k) : find_entry(to, k, l);
             if (q < 0) return trs_fail(TRS_EMATRIX, "the factors are not those of the matrix");
             memcpy((char *)to->val + (size_t)q * size, (const char *)from->val + (size_t)p * size,
                    size);
@@ -91,7 +94,8 @@ static int complete(trs_lu *lu, const trs_complete_fill *f, bool lower, trs_mat 
     int64_t *next = trs_lu_alloc(lu, f->n, sizeof *next, "columns of the factors");
     trs_mat m = {0};
     if (next) count_columns(f, lower, next);
-    int rc = next ? new_triangle(lu, old, next, &m) : TRS_EMEM;
+    int rc = TRS_EMEM;
+    if (next) rc = new_triangle(lu, old, next, &m);
     if (!rc) {
         list_rows(f, lower, &m, next);
         rc = copy_values(old, &m);

@@ -1,11 +1,11 @@
 /* complete_fill.c: symbolic elimination of A(P, Q) without exchanges of rows.
  *
- * A library that factors may leave out what happened to cancel, and with other values it does not.  So the pattern is found
+ * A library that factors may omit entries that cancelled, which they do not with other values.  So the pattern is found
  * anew: row i of L + U has the columns that can be reached from those of row i of A(P, Q) by going from a column k < i to
  * the columns of row k of U.
  * Rows of U are pruned, which leaves every set that is reached as it is: if l(m, k) and u(k, m) are both entries, row m has
- * all entries of row k of U right of m; so who comes to k comes to m, and needs from row k what is left of m and m itself.
- * Of a symmetric pattern the elimination tree is left, and the search takes O(nnz (L + U)).
+ * all entries of row k of U right of m.  So a search that reaches k also reaches m, and needs from row k only m and the
+ * columns left of m.  For a symmetric pattern this leaves the elimination tree, and the search takes O(nnz (L + U)).
  * Sources: Gilbert, Peierls, SIAM J. Sci. Stat. Comput. 9 (1988) 862-874; Eisenstat, Liu, Exploiting structural symmetry in
  * unsymmetric sparse symbolic factorization, SIAM J. Matrix Anal. Appl. 13 (1992) 202-211. */
 #include "config.h"
@@ -18,29 +18,22 @@
 typedef struct search {
     trs_context *ctx;
     int64_t n, limit;
-    int64_t *ptr; /* [n+1] rows of A(P, Q) */
-    int32_t *idx; /* their columns */
-    int64_t *src; /* and the places of their values */
-    int64_t *end; /* [n] of row k of U, as far as it is followed */
-    int64_t *u; /* [n] where row k of U begins in the rows of the fill; its diagonal is left out */
+    int64_t *ptr;   /* [n+1] rows of A(P, Q) */
+    int32_t *idx;   /* their columns */
+    int64_t *src;   /* and the places of their values */
+    int64_t *end;   /* [n] of row k of U, as far as it is followed */
+    int64_t *u;     /* [n] where row k of U, without its diagonal, begins in the rows of the fill */
     int32_t *seen;  /* [n] 1 + the last row that has this column */
     int32_t *stack; /* [n] columns from which the search goes on */
 } search;
 
 void trs_complete_fill_free(trs_context *ctx, trs_complete_fill *f)
 {
-    trs_free(&ctx->mem, f->ptr);
-    trs_free(&ctx->mem, f->idx);
-    trs_free(&ctx->mem, f->src);
+    trs_free_all(&ctx->mem, f->ptr, f->idx, f->src);
     memset(f, 0, sizeof *f);
 }
 
 /* ---- A(P, Q) by rows ----------------------------------------------------------------------------- */
-
-static bool is_entry(const trs_mat *A, int64_t p)
-{
-    return A->format != TRS_DENSE || !trs_is_zero(A, p);
-}
 
 /* at [p] of row r moves on with every entry that is placed; first only the entries are counted. */
 static void walk(const trs_mat *A, const int64_t *to_row, const int64_t *to_col, search *s,
@@ -51,12 +44,13 @@ static void walk(const trs_mat *A, const int64_t *to_row, const int64_t *to_col,
         for (int64_t p = trs_major_begin(A, l); p < trs_major_end(A, l); p++) {
             const int64_t k = trs_minor_index(A, l, p);
             const int64_t row = to_row[by_rows ? l : k];
-            if (!is_entry(A, p)) continue;
+            if (A->format == TRS_DENSE && trs_is_zero(A, p)) continue;
             if (!place) {
                 s->ptr[row + 1]++;
                 continue;
             }
             const int64_t q = s->ptr[row]++;
+            TRS_ASSERT(row >= 0 && row < s->n);
             s->idx[q] = (int32_t)to_col[by_rows ? k : l];
             s->src[q] = p;
         }
@@ -94,24 +88,23 @@ static int permute(search *s, const trs_mat *A, const int64_t *P, const int64_t 
 
 /* ---- the search ------------------------------------------------------------------------------------ */
 
-/* Make room for one row more. */
+/* Allocate space for one more row. */
 static int grow(search *s, trs_complete_fill *f)
 {
     if (f->room - f->nnz >= s->n) return TRS_OK;
     if (f->nnz > s->limit) return TRS_ESUPPORT;
     const int64_t room = 2 * f->room + s->n;
     int32_t *idx = trs_new(s->ctx, room, sizeof *idx, "the fill");
-    int64_t *src = idx ? trs_new(s->ctx, room, sizeof *src, "the fill") : NULL;
-    if (!src) {
-        trs_free(&s->ctx->mem, idx);
+    int64_t *src = trs_new(s->ctx, room, sizeof *src, "the fill");
+    if (!idx || !src) {
+        trs_free_all(&s->ctx->mem, idx, src);
         return TRS_EMEM;
     }
     if (f->nnz) {
         memcpy(idx, f->idx, (size_t)f->nnz * sizeof *idx);
         memcpy(src, f->src, (size_t)f->nnz * sizeof *src);
     }
-    trs_free(&s->ctx->mem, f->idx);
-    trs_free(&s->ctx->mem, f->src);
+    trs_free_all(&s->ctx->mem, f->idx, f->src);
     f->idx = idx, f->src = src, f->room = room;
     return TRS_OK;
 }
@@ -174,18 +167,18 @@ static void prune(search *s, trs_complete_fill *f, int32_t m)
 
 static int find_rows(search *s, trs_complete_fill *f)
 {
-    int rc = TRS_OK;
     memset(s->seen, 0, (size_t)s->n * sizeof *s->seen);
     f->ptr[0] = 0;
-    for (int32_t i = 0; i < s->n && !rc; i++) {
-        rc = grow(s, f);
-        if (rc) break;
+    for (int32_t i = 0; i < s->n; i++) {
+        const int rc = grow(s, f);
+        if (rc) return rc;
         find_row(s, f, i);
         s->u[i] = part(f, f->ptr[i], f->ptr[i + 1], i);
         s->end[i] = f->ptr[i + 1];
+        TRS_ASSERT(s->u[i] <= s->end[i]);
         prune(s, f, i);
     }
-    return rc;
+    return TRS_OK;
 }
 
 int trs_complete_fill_find(trs_context *ctx, const trs_mat *A, const int64_t *P, const int64_t *Q,
@@ -197,14 +190,16 @@ int trs_complete_fill_find(trs_context *ctx, const trs_mat *A, const int64_t *P,
     int rc = permute(&s, A, P, Q);
     if (!rc) {
         f->ptr = trs_new(ctx, n + 1, sizeof *f->ptr, "row pointers of the fill");
-        s.end = trs_new(ctx, n, sizeof *s.end, "the search for fill");
-        s.u = trs_new(ctx, n, sizeof *s.u, "the search for fill");
-        s.seen = trs_new(ctx, n, sizeof *s.seen, "the search for fill");
-        s.stack = trs_new(ctx, n, sizeof *s.stack, "the search for fill");
-        rc = f->ptr && s.end && s.u && s.seen && s.stack ? find_rows(&s, f) : TRS_EMEM;
+        s.end = trs_new(ctx, 2 * n, sizeof *s.end, "the search for fill");
+        s.seen = trs_new(ctx, 2 * n, sizeof *s.seen, "the search for fill");
+        rc = TRS_EMEM;
     }
-    void *const all[] = {s.ptr, s.idx, s.src, s.end, s.u, s.seen, s.stack};
-    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) trs_free(&ctx->mem, all[k]);
+    if (f->ptr && s.end && s.seen) {
+        s.u = s.end + n;
+        s.stack = s.seen + n;
+        rc = find_rows(&s, f);
+    }
+    trs_free_all(&ctx->mem, s.ptr, s.idx, s.src, s.end, s.seen);
     if (rc) trs_complete_fill_free(ctx, f);
     return rc;
 }

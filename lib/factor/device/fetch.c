@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "lu_device.h"
+#include "base/debug.h"
 #include "base/device.h"
 
 #include <string.h>
@@ -15,6 +16,7 @@ static void join_values(const trs_lu *lu, const int64_t *diag, const char *apart
     char *val = (char *)lu->f.L.val;
     const char *l = apart, *u = apart + (size_t)r->first_u * size;
     for (int32_t i = 0; i < r->n; i++) {
+        TRS_ASSERT(ptr[i] <= diag[i] && diag[i] < ptr[i + 1]);
         const size_t left = (size_t)(diag[i] - ptr[i]) * size;
         const size_t right = (size_t)(ptr[i + 1] - diag[i]) * size;
         memcpy(val, l, left);
@@ -44,6 +46,7 @@ static void lower_rows(const trs_lu *lu, const int64_t *ptr, const int64_t *diag
     Lp[0] = 0;
     for (int32_t i = 0; i < lu->device->rows.n; i++) {
         const int64_t count = diag[i] + 1 - ptr[i];
+        TRS_ASSERT(count > 0 && Lp[i] + count <= lu->f.L.nnz);
         memcpy(Li + Lp[i], idx + ptr[i], (size_t)count * sizeof *Li);
         Lp[i + 1] = Lp[i] + count;
     }
@@ -64,11 +67,13 @@ static int fetch_arrays(trs_lu *lu, fetched *h)
     h->diag = trs_lu_alloc(lu, r->n, sizeof *h->diag, "places of the diagonal");
     h->idx = trs_lu_alloc(lu, r->nnz, sizeof *h->idx, "columns");
     h->val = trs_lu_alloc(lu, (int64_t)val_bytes, 1, "values");
-    int rc = h->ptr && h->diag && h->idx && h->val ? trs_gpu_wait_for_all(&d->ctx) : TRS_EMEM;
+    int rc = TRS_EMEM;
+    if (h->ptr && h->diag && h->idx && h->val) rc = trs_gpu_wait_for_all(&d->ctx);
     if (!rc) rc = trs_gpu_get(&d->ctx, h->ptr, r->ptr, (n + 1) * sizeof *h->ptr);
     if (!rc) rc = trs_gpu_get(&d->ctx, h->diag, r->diag, n * sizeof *h->diag);
     if (!rc) rc = trs_gpu_get(&d->ctx, h->idx, r->idx, (size_t)r->nnz * sizeof *h->idx);
-    return rc ? rc : trs_gpu_get(&d->ctx, h->val, d->val, val_bytes);
+    if (!rc) rc = trs_gpu_get(&d->ctx, h->val, d->val, val_bytes);
+    return rc;
 }
 
 /* Copy them to the arrays of lu->f. */
@@ -106,7 +111,6 @@ int trs_lu_device_fetch(trs_lu *lu)
     int rc = fetch_arrays(lu, &h);
     if (!rc) rc = host_arrays(lu);
     if (!rc) take_fetched(lu, &h);
-    void *const all[] = {h.ptr, h.diag, h.idx, h.val};
-    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) trs_lu_free(lu, all[k]);
+    trs_lu_free(lu, h.ptr, h.diag, h.idx, h.val);
     return rc;
 }

@@ -10,21 +10,16 @@
 static int analyse(trs_lu *lu, const trs_mat *A, double limit)
 {
     const trs_factors *f = &lu->f;
-    const trs_fronts_pattern p = {.dtype = f->L.dtype,
-                                  .cholesky = f->cholesky,
-                                  .A = A,
-                                  .L = &f->L,
-                                  .U = &f->U,
-                                  .P = f->P,
-                                  .Q = f->Q,
-                                  .scale = f->scale};
+    const trs_fronts_pattern p = {f->L.dtype, f->cholesky, A, &f->L, &f->U, f->P, f->Q, f->scale};
     int rc = trs_lu_device_new(lu, A, f->L.dtype, limit, lu->refactors);
     trs_lu_device *d = lu->device;
     if (rc) return rc;
     d->first_u = (f->L.nnz + 63) / 64 * 64; /* a multiple of 256 bytes */
-    d->numbers = f->cholesky ? f->L.nnz : d->first_u + f->U.nnz;
+    d->numbers = d->first_u + f->U.nnz;
+    if (f->cholesky) d->numbers = f->L.nnz;
     rc = trs_lu_device_values(lu, A);
-    return rc ? rc : trs_fronts_create(&d->ctx, &p, &d->fronts);
+    if (!rc) rc = trs_fronts_create(&d->ctx, &p, &d->fronts);
+    return rc;
 }
 
 int trs_lu_fronts_make(trs_lu *lu, const trs_mat *A, double limit, bool *made)

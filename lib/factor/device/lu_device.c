@@ -11,21 +11,17 @@
 #include "base/device.h"
 #include "core/refresh.h"
 #include "factor/ilu.h"
+#include "factor/lu_mat.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-/* Of plans that were refreshed: above the first they had better choose again, above the second x is worth nothing, or
- * NaN. */
+/* Growth in plans that were refreshed: above the first limit they choose a solver again, above the second x has no correct
+ * digits, or is NaN. */
 static const double much_growth = 1e4, hopeless = 1e8;
 
 /* ---- arrays ------------------------------------------------------------------------------------- */
-
-static trs_dtype single_of(trs_dtype t)
-{
-    return trs_is_complex(t) ? TRS_C32 : TRS_F32;
-}
 
 static void *new_values(trs_context *ctx, void **to, int64_t count, trs_dtype t)
 {
@@ -41,8 +37,10 @@ int trs_lu_device_values(trs_lu *lu, const trs_mat *A)
     bool there = d->outcome && new_values(ctx, &d->val, d->numbers, d->dtype);
     if (there && A->dtype != d->dtype)
         there = new_values(ctx, &d->converted, trs_value_count(A), d->dtype);
-    if (there && lu->single) there = new_values(ctx, &d->rounded, d->numbers, single_of(d->dtype));
-    return there ? trs_gpu_branch_new(ctx, &d->branch) : TRS_EMEM;
+    if (there && lu->single)
+        there = new_values(ctx, &d->rounded, d->numbers, trs_lu_single(d->dtype));
+    if (there) return trs_gpu_branch_new(ctx, &d->branch);
+    return TRS_EMEM;
 }
 
 static int put_scale(trs_lu_device *d, const double *scale)
@@ -50,7 +48,8 @@ static int put_scale(trs_lu_device *d, const double *scale)
     const size_t bytes = (size_t)d->rows.n * sizeof *scale;
     if (!scale) return TRS_OK;
     d->scale = trs_gpu_new(&d->ctx, d->rows.n, sizeof *scale, "the row scaling");
-    return d->scale ? trs_gpu_put(&d->ctx, d->scale, scale, bytes) : TRS_EMEM;
+    if (d->scale) return trs_gpu_put(&d->ctx, d->scale, scale, bytes);
+    return TRS_EMEM;
 }
 
 void trs_lu_device_free(trs_lu *lu)
@@ -114,24 +113,19 @@ static int new_elimination(trs_lu_device *d)
 
 /* ---- triangles and plans ------------------------------------------------------------------------- */
 
-/* The patterns of L and U; NULL in the place of their arrays once the plans are there. */
-static void patterns(const trs_lu *lu, trs_mat *L, trs_mat *U)
-{
-    const trs_lu_rows *r = &lu->device->rows;
-    *L = lu->f.L, *U = lu->f.U;
-    if (!lu->device->fronts) {
-        *L = (trs_mat){.n = r->n, .nnz = r->nnz_l, .ptr = r->Lp, .idx = r->Li, .kind = TRS_LOWER};
-        *U = (trs_mat){.n = r->n, .nnz = r->nnz_u, .ptr = r->Up, .idx = r->Ui, .kind = TRS_UPPER};
-    }
-}
-
-/* The triangles as the plans read them, on the device. */
+/* The triangles as the plans read them, on the device.  Arrays of their patterns are NULL once the plans are made. */
 static void triangles(const trs_lu *lu, trs_mat *L, trs_mat *U)
 {
     const trs_lu_device *d = lu->device;
+    const trs_lu_rows *r = &d->rows;
     const char *val = lu->single ? d->rounded : d->val;
-    patterns(lu, L, U);
-    L->dtype = U->dtype = lu->single ? single_of(d->dtype) : d->dtype;
+    *L = lu->f.L, *U = lu->f.U;
+    if (!d->fronts) {
+        *L = (trs_mat){.n = r->n, .nnz = r->nnz_l, .ptr = r->Lp, .idx = r->Li, .kind = TRS_LOWER};
+        *U = (trs_mat){.n = r->n, .nnz = r->nnz_u, .ptr = r->Up, .idx = r->Ui, .kind = TRS_UPPER};
+    }
+    TRS_ASSERT(val && d->numbers >= L->nnz && (lu->f.cholesky || d->first_u >= L->nnz));
+    L->dtype = U->dtype = lu->single ? trs_lu_single(d->dtype) : d->dtype;
     L->device = U->device = TRS_CUDA(d->ctx.device);
     L->val = val;
     U->val = val + (size_t)d->first_u * trs_size(L->dtype);
@@ -158,7 +152,8 @@ static int refresh_both(trs_lu *lu, const trs_mat *L, const trs_mat *U, void *st
     rc = trs_lu_plan_of(lu, &lu->u, U, "U", side);
     if (!rc) rc = trs_lu_plan_of(lu, &lu->l, L, "L", stream);
     const int joined = trs_gpu_join(branch, stream);
-    return rc ? rc : joined;
+    if (!rc) rc = joined;
+    return rc;
 }
 
 /* Make the plans, or give them the values. */
@@ -178,8 +173,8 @@ static int feed_plans(trs_lu *lu, void *stream)
     return trs_lu_vectors(lu);
 }
 
-/* How much larger than those of substitution the errors of a solve may be with these values: a plan was refreshed, and
- * solves in the way that it has chosen for others. */
+/* How much larger than those of substitution the errors of a solve may be with these values: a refreshed plan still uses the
+ * solver that it chose for other values. */
 static int growth_of_plans(trs_lu *lu, void *stream, double *growth)
 {
     double second = 0;
@@ -189,7 +184,7 @@ static int growth_of_plans(trs_lu *lu, void *stream, double *growth)
     return rc;
 }
 
-/* A quarter of the digits of x may be lost: up to there the plans keep their way to solve, else they choose again. */
+/* Up to a quarter of the digits of x may be lost; if the growth is larger the plans choose their solvers again. */
 static int choose_again(trs_lu *lu, void *stream)
 {
     const trs_exec exec = {.stream = stream};
@@ -199,29 +194,26 @@ static int choose_again(trs_lu *lu, void *stream)
     if (rc || growth <= much_growth) return rc;
     triangles(lu, &L, &U);
     rc = trs_plan_update(lu->l, &L, &exec);
-    return rc || !lu->u ? rc : trs_plan_update(lu->u, &U, &exec);
+    if (!rc && lu->u) rc = trs_plan_update(lu->u, &U, &exec);
+    return rc;
 }
 
 /* ---- the outcome ---------------------------------------------------------------------------------- */
 
-/* The row of A that row k of L + U is. */
-static int64_t row_of_a(const trs_lu *lu, int64_t k)
-{
-    return lu->f.P ? lu->f.P[k] : k;
-}
-
 static double growth_of(const trs_elimination_outcome *o)
 {
-    return o->largest_a == 0 ? 0 : o->largest / o->largest_a;
+    if (o->largest_a == 0) return 0;
+    return o->largest / o->largest_a;
 }
 
-/* Has A no diagonal entry for this row?  After an error it is taken to have one. */
+/* Has A no diagonal entry for this row?  false after an error. */
 static bool lacks_diagonal(trs_lu_device *d, int64_t k)
 {
     int64_t at = 0, place = 0;
-    if (d->fronts) return false;
-    if (trs_gpu_get(&d->ctx, &at, d->rows.diag + k, sizeof at)) return false;
-    if (trs_gpu_get(&d->ctx, &place, d->rows.src + at, sizeof place)) return false;
+    TRS_ASSERT(k >= 0 && k < d->shape.n);
+    if (d->fronts || trs_gpu_get(&d->ctx, &at, d->rows.diag + k, sizeof at) ||
+        trs_gpu_get(&d->ctx, &place, d->rows.src + at, sizeof place))
+        return false;
     return place == TRS_SRC_MISSING;
 }
 
@@ -262,15 +254,15 @@ int trs_lu_device_status(trs_lu *lu, int64_t *bad, int64_t *first, double *growt
     if (!rc) rc = trs_gpu_get(&d->ctx, &o, d->outcome, sizeof o);
     if (rc) return rc;
     *bad = (int64_t)o.bad;
-    *first = o.bad ? row_of_a(lu, (int64_t)(o.first / 4)) : -1;
+    *first = o.bad ? (int64_t)(o.first / 4) : -1;
+    if (o.bad && lu->f.P) *first = lu->f.P[*first]; /* the row of A */
     *growth = growth_of(&o);
     rc = judge(lu, &o);
     if (rc || !has_plans(lu)) return rc;
     rc = growth_of_plans(lu, NULL, &plans);
     if (rc || plans <= hopeless) return rc;
     return trs_fail(TRS_EGROWTH,
-                    "the triangles cannot be solved as the first ones were: errors grow "
-                    "by %.3g",
+                    "the triangles cannot be solved as the first ones were: errors grow by %.3g",
                     plans);
 }
 
@@ -284,8 +276,8 @@ static int take_values(trs_lu_device *d, const trs_mat *A, void *stream, const v
     *a = A->val;
     if (A->device != TRS_CUDA(ctx->device)) {
         if (!new_values(ctx, &d->sent, count, A->dtype)) return TRS_EMEM;
-        int rc = trs_gpu_wait(stream) ? TRS_EDEVICE : TRS_OK; /* the last update reads them */
-        if (!rc) rc = trs_gpu_put(ctx, d->sent, A->val, (size_t)count * trs_size(A->dtype));
+        if (trs_gpu_wait(stream)) return TRS_EDEVICE; /* the last update reads them */
+        const int rc = trs_gpu_put(ctx, d->sent, A->val, (size_t)count * trs_size(A->dtype));
         if (rc) return rc;
         *a = d->sent;
     }
@@ -299,12 +291,7 @@ static int compute(trs_lu_device *d, const void *a, void *stream)
 {
     void *const u = (char *)d->val + (size_t)d->first_u * trs_size(d->dtype);
     const trs_fronts_job by_fronts = {a, d->val, u, d->outcome, stream};
-    const trs_elimination_job job = {.a = a,
-                                     .val = d->val,
-                                     .shift = d->shift,
-                                     .boost = d->boost,
-                                     .outcome = d->outcome,
-                                     .stream = stream};
+    const trs_elimination_job job = {a, d->val, d->shift, d->boost, d->outcome, stream};
     if (d->fronts) return trs_fronts_run(d->fronts, &by_fronts);
     return trs_elimination_run(d->elimination, &job);
 }
@@ -317,17 +304,15 @@ static int eliminate(trs_lu *lu, const trs_mat *A, void *stream)
     int rc = take_values(d, A, stream, &a);
     if (!rc) rc = compute(d, a, stream);
     if (!rc && lu->single)
-        rc = trs_gpu_convert(d->numbers, d->dtype, d->val, single_of(d->dtype), d->rounded, stream);
+        rc = trs_gpu_convert(d->numbers, d->dtype, d->val, trs_lu_single(d->dtype), d->rounded,
+                             stream);
     return rc;
 }
 
 static int check_values(const trs_lu *lu, const trs_mat *A, void *stream)
 {
     const trs_lu_device *d = lu->device;
-    if (!trs_same_arrays(&d->shape, A))
-        return trs_fail(TRS_EARG,
-                        "update: n, nnz, ld, block, dtype or format differ from the first A");
-    int rc = trs_check_values(A);
+    int rc = trs_lu_check_shape(&d->shape, A);
     if (rc || !trs_gpu_is_capturing(stream)) return rc;
     if (A->device != TRS_CUDA(d->ctx.device))
         return trs_fail(TRS_ESUPPORT, "update: values that are not on the device of the factors "
@@ -338,14 +323,15 @@ static int check_values(const trs_lu *lu, const trs_mat *A, void *stream)
     return trs_fail(TRS_ESTATE, "update: to be captured, it has to follow one that was good");
 }
 
-/* There are no plans yet, which are made of good values only, or plans that look at their values on the host. */
+/* There are no plans yet, which are only made of good values, or the plans read their values on the host. */
 static int update_waiting(trs_lu *lu, const trs_mat *A, void *stream)
 {
     trs_elimination_outcome o;
     int rc = eliminate(lu, A, stream);
     if (!rc) rc = read_outcome(lu->device, stream, &o);
     if (!rc) rc = judge(lu, &o);
-    return rc ? rc : feed_plans(lu, stream);
+    if (!rc) rc = feed_plans(lu, stream);
+    return rc;
 }
 
 int trs_lu_device_update(trs_lu *lu, const trs_mat *A, void *stream)
@@ -401,8 +387,7 @@ int trs_lu_device_new(trs_lu *lu, const trs_mat *A, trs_dtype dtype, double limi
     d->dtype = dtype;
     d->limit = limit;
     d->waits = waits;
-    d->shape = *A;
-    d->shape.ptr = d->shape.idx = d->shape.val = NULL;
+    d->shape = trs_lu_shape(A);
     lu->refreshes = true;
     return trs_gpu_use(&d->ctx);
 }
@@ -417,7 +402,8 @@ static int analyse(trs_lu *lu, const trs_lu_task *task)
     d->boost = task->boost;
     rc = trs_gpu_lu_rows(&d->ctx, task->pattern, task->src, task->cholesky, &d->rows);
     d->first_u = r->first_u;
-    d->numbers = r->cholesky ? r->nnz_l : r->first_u + r->nnz_u;
+    d->numbers = r->first_u + r->nnz_u;
+    if (r->cholesky) d->numbers = r->nnz_l;
     if (!rc) rc = put_scale(d, task->scale);
     if (!rc) rc = trs_lu_device_values(lu, task->A);
     if (!rc) rc = new_elimination(d);

@@ -21,13 +21,13 @@ typedef struct trs_lu_device {
     int64_t numbers; /* in val */
     int64_t first_u; /* L's come first, and U's from this one on */
     void *val;
-    void *sent;      /* A's values when they came from the host; NULL: they never did */
+    void *sent;      /* A's values as copied from the host; NULL: none were */
     void *converted; /* A's values in the type of the factors; NULL: it is the type of A */
     void *rounded;   /* val in single precision; NULL unless lu->single */
     trs_elimination_outcome *outcome;
-    trs_branch *branch; /* beside a caller's stream: U's plan takes its values there; may be NULL */
+    trs_branch *branch; /* a second stream where U's plan takes its values; may be NULL */
     double limit;       /* of the growth */
-    bool waits;         /* updates wait, and answer for pivots and growth */
+    bool waits;         /* updates wait, and return errors of pivots and growth */
 
     trs_fronts *fronts; /* NULL: what follows computes the factors */
     trs_elimination *elimination;
@@ -52,16 +52,16 @@ typedef struct trs_lu_task {
     const double *scale; /* [n] of the rows of the pattern, on the host; NULL: 1 */
     double shift, boost; /* as in trs_ilu_options */
     double limit;        /* of the growth */
-    bool waits;          /* updates wait, and answer for pivots and growth */
+    bool waits;          /* updates wait, and return errors of pivots and growth */
 } trs_lu_task;
 
-/* Make lu->device and factor A.  *made = false: it is to be done on the host, since no kernel takes this pattern, or since
- * A is not well-formed, and the host will say why.  After TRS_EPIVOT and TRS_EGROWTH lu->device is there, and an update
+/* Make lu->device and factor A.  *made = false: the host has to factor it, because no kernel takes this pattern, or because
+ * A is not well-formed, which the host reports.  After TRS_EPIVOT and TRS_EGROWTH lu->device is there, and an update
  * with other values makes the plans.  lu->f has P and Q, and gets the shapes of L and U.  Returns as trs_ilu. */
 int trs_lu_device_make(trs_lu *lu, const trs_lu_task *task, bool *made);
 /* Factor new values of A and give them to the plans, in the order of the stream. */
 int trs_lu_device_update(trs_lu *lu, const trs_mat *A, void *stream);
-/* Wait, and tell as trs_lu_status does. */
+/* Wait, and report as trs_lu_status does. */
 int trs_lu_device_status(trs_lu *lu, int64_t *bad, int64_t *first, double *growth);
 /* Copy L and U to lu->f: L + U - I by rows, or L; of fronts, L and U as the library has them. */
 int trs_lu_device_fetch(trs_lu *lu);

@@ -3,18 +3,18 @@
  * L is returned by columns, with ascending rows and the diagonal first.  A supernodal factor stores explicit zeros where
  * columns were merged (7 to 9 % on a grid); final_resymbol drops them, so that L has its exact pattern, which depends on
  * the pattern of A alone.
- * The symbolic analysis is kept, and copied for every numeric factorisation: CHOLMOD would factor again into a simplicial
+ * The symbolic analysis is stored, and copied for every numeric factorisation: CHOLMOD would factor again into a simplicial
  * factor by its simplicial method, which is slow.
  * Source: Chen, Davis, Hager, Rajamanickam, Algorithm 887: CHOLMOD, ACM TOMS 35 (2008) 22:1-22:14. */
 #include "config.h"
 
 #include "factor.h"
+#include "base/debug.h"
 
 #ifdef HAVE_CHOLMOD
 
 #include <float.h>
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 #include <cholmod.h>
 
@@ -32,30 +32,23 @@ static int failed(const cholmod_common *c, const char *doing)
     return trs_fail(TRS_ELIBRARY, "CHOLMOD failed while %s: status %d", doing, c->status);
 }
 
-/* A as CHOLMOD takes it, which reads the lower triangle. */
+/* A for CHOLMOD, which reads the lower triangle. */
 static cholmod_sparse view(const trs_csc *A)
 {
-    return (cholmod_sparse){
-        .nrow = (size_t)A->n,
-        .ncol = (size_t)A->n,
-        .nzmax = (size_t)A->nnz,
-        .p = A->p,
-        .i = A->i,
-        .x = A->x,
-        .stype = -1,
-        .itype = CHOLMOD_LONG,
-        .xtype = A->is_complex ? CHOLMOD_COMPLEX : CHOLMOD_REAL,
-        .dtype = CHOLMOD_DOUBLE,
-        .sorted = 1,
-        .packed = 1,
-    };
+    cholmod_sparse S = {.nzmax = (size_t)A->nnz, .p = A->p, .i = A->i, .x = A->x, .stype = -1};
+    S.nrow = S.ncol = (size_t)A->n;
+    S.itype = CHOLMOD_LONG;
+    S.dtype = CHOLMOD_DOUBLE;
+    S.xtype = A->is_complex ? CHOLMOD_COMPLEX : CHOLMOD_REAL;
+    S.sorted = S.packed = 1;
+    return S;
 }
 
 /* ---- analysis ------------------------------------------------------------------------------- */
 
 static const struct {
-    const char *name; /* as the caller says it */
-    const char *said; /* as trs_lu_info says it */
+    const char *name;  /* in the options */
+    const char *shown; /* in trs_lu_info */
     int value;
 } orderings[] = {{"amd", "AMD", CHOLMOD_AMD},
                  {"metis", "METIS", CHOLMOD_METIS},
@@ -85,24 +78,20 @@ static int set_ordering(cholmod_common *c, const char *name)
 static const char *ordering_used(const cholmod_factor *L)
 {
     for (int k = 0; k < ORDERINGS; k++)
-        if (L->ordering == orderings[k].value) return orderings[k].said;
+        if (L->ordering == orderings[k].value) return orderings[k].shown;
     return "other";
 }
 
 static void set_defaults(cholmod_common *c)
 {
-    c->print = 0;
-    c->useGPU = 0;
-    c->final_asis = 0; /* L is to be of the form LL', simplicial, packed, with its exact pattern */
-    c->final_super = 0;
-    c->final_ll = 1;
-    c->final_pack = 1;
-    c->final_monotonic = 1;
-    c->final_resymbol = 1;
+    c->print = c->useGPU = 0;
+    /* L is to be of the form LL', simplicial, packed, with its exact pattern */
+    c->final_asis = c->final_super = 0;
+    c->final_ll = c->final_pack = c->final_monotonic = c->final_resymbol = 1;
 }
 
-/* On a device, where a solve takes as long as L has levels, METIS is taken unless its fill is half as much again: the
- * elimination tree of a nested dissection is low. */
+/* On a device, where the levels of L determine the time of a solve, METIS is used unless its fill is more than 1.5 times as
+ * much: the elimination tree of a nested dissection is low. */
 static int dissect(trs_lu *lu, cholmod_sparse *S, chol *d)
 {
     const double most = 1.5, entries = d->common.lnz;
@@ -131,7 +120,8 @@ static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool name
     cholmod_sparse S = view(A);
     d->symbolic = cholmod_l_analyze(&S, &d->common);
     if (!d->symbolic) return failed(&d->common, "ordering A");
-    return ordering && strcmp(ordering, "best") ? TRS_OK : dissect(lu, &S, d);
+    if (ordering && strcmp(ordering, "best")) return TRS_OK;
+    return dissect(lu, &S, d);
 }
 
 static void release(trs_lu *lu, void *data)
@@ -171,6 +161,7 @@ static int check_pivots(trs_lu *lu, const trs_csc *A, const cholmod_factor *L)
     const int64_t step = A->is_complex ? 2 : 1;
     for (size_t k = 0; k < L->n; k++) {
         const double d = Lx[step * Lp[k]];
+        TRS_ASSERT(P[k] >= 0 && P[k] < A->n);
         if (!isfinite(d) || !(d * d > 8 * DBL_EPSILON * diagonal(A, P[k])))
             return indefinite(lu, L, k);
     }
@@ -180,7 +171,8 @@ static int check_pivots(trs_lu *lu, const trs_csc *A, const cholmod_factor *L)
 static void *copy(trs_lu *lu, const void *from, int64_t count, size_t size, const char *what)
 {
     void *to = trs_lu_alloc(lu, count, size, what);
-    return to && count ? memcpy(to, from, (size_t)count * size) : to;
+    if (to && count) memcpy(to, from, (size_t)count * size);
+    return to;
 }
 
 /* *f = the factors, copied. */
@@ -210,9 +202,10 @@ static int factor(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
     cholmod_sparse S = view(A);
     cholmod_factor *L = cholmod_l_copy_factor(d->symbolic, c);
     if (!L) return failed(c, "copying the analysis");
-    int rc = cholmod_l_factorize(&S, L, c) ? TRS_OK : failed(c, "factoring A");
-    if (!rc && (c->status == CHOLMOD_NOT_POSDEF || L->minor < L->n))
-        rc = indefinite(lu, L, L->minor < L->n ? L->minor : 0);
+    int rc = TRS_OK;
+    if (!cholmod_l_factorize(&S, L, c)) rc = failed(c, "factoring A");
+    if (!rc && L->minor < L->n) rc = indefinite(lu, L, L->minor);
+    if (!rc && c->status == CHOLMOD_NOT_POSDEF) rc = indefinite(lu, L, 0);
     if (!rc && !cholmod_l_change_factor(L->xtype, 1, 0, 1, 1, L, c)) rc = failed(c, "packing L");
     if (!rc) rc = check_pivots(lu, A, L);
     if (!rc) rc = take(lu, L, f, c);

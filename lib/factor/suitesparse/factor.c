@@ -27,7 +27,7 @@ typedef struct backend {
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-/* The first that suits A is taken, if the caller has named none. */
+/* If the caller has named none, the first that suits A is used. */
 static const trs_method *const methods[] = {
 #ifdef HAVE_CHOLMOD
     &trs_method_cholmod,
@@ -56,29 +56,30 @@ static int method_named(const char *name)
 
 #ifdef HAVE_UMFPACK
 #include <umfpack.h>
-#define UMFPACK_SAYS                                                                               \
+#define UMFPACK_VERSION_TEXT                                                                       \
     "UMFPACK " LIBRARY_VERSION(UMFPACK_MAIN_VERSION, UMFPACK_SUB_VERSION, UMFPACK_SUBSUB_VERSION)
 #else
-#define UMFPACK_SAYS "no UMFPACK"
+#define UMFPACK_VERSION_TEXT "no UMFPACK"
 #endif
 #ifdef HAVE_CHOLMOD
 #include <cholmod.h>
-#define CHOLMOD_SAYS                                                                               \
+#define CHOLMOD_VERSION_TEXT                                                                       \
     "CHOLMOD " LIBRARY_VERSION(CHOLMOD_MAIN_VERSION, CHOLMOD_SUB_VERSION, CHOLMOD_SUBSUB_VERSION)
 #else
-#define CHOLMOD_SAYS "no CHOLMOD"
+#define CHOLMOD_VERSION_TEXT "no CHOLMOD"
 #endif
 
 #ifdef HAVE_KLU
 #include <klu.h>
-#define KLU_SAYS "KLU " LIBRARY_VERSION(KLU_MAIN_VERSION, KLU_SUB_VERSION, KLU_SUBSUB_VERSION)
+#define KLU_VERSION_TEXT                                                                           \
+    "KLU " LIBRARY_VERSION(KLU_MAIN_VERSION, KLU_SUB_VERSION, KLU_SUBSUB_VERSION)
 #else
-#define KLU_SAYS "no KLU"
+#define KLU_VERSION_TEXT "no KLU"
 #endif
 
 const char *trs_suitesparse_version(void)
 {
-    return UMFPACK_SAYS ", " CHOLMOD_SAYS ", " KLU_SAYS;
+    return UMFPACK_VERSION_TEXT ", " CHOLMOD_VERSION_TEXT ", " KLU_VERSION_TEXT;
 }
 
 /* ---- triangles that a library fills --------------------------------------------------------- */
@@ -139,6 +140,7 @@ static int64_t first_unsymmetric(const trs_csc *A, int64_t *w)
         if (p == A->p[j + 1] || A->i[p] != j || !positive(A, p)) return j;
         for (p++; p < A->p[j + 1]; p++) {
             const int64_t i = A->i[p], q = w[i]++; /* the places of A(i, j) and of A(j, i) */
+            TRS_ASSERT(i > j && q <= A->p[i + 1]);
             if (q == A->p[i + 1] || A->i[q] != j || !conjugates(A, p, q)) return j;
         }
     }
@@ -203,6 +205,7 @@ static bool is_known(const backend *b, const trs_csc *A, const trs_method *metho
  * this pattern, or the caller has named it, or there is no other. */
 static int run(trs_lu *lu, backend *b, const trs_csc *A, int k, trs_factors *f, bool *suited)
 {
+    TRS_ASSERT(k >= 0 && k < METHODS);
     const trs_method *method = methods[k];
     const bool named = *b->wanted || k == METHODS - 1;
     int rc = TRS_OK;
@@ -213,7 +216,8 @@ static int run(trs_lu *lu, backend *b, const trs_csc *A, int k, trs_factors *f, 
         if (rc || !b->symbolic) forget(lu, b);
     }
     *suited = rc || b->method;
-    return rc || !*suited ? rc : method->numeric(lu, A, b->symbolic, f);
+    if (!rc && *suited) rc = method->numeric(lu, A, b->symbolic, f);
+    return rc;
 }
 
 /* Factor A by the first method that suits it and does not break down. */
@@ -235,10 +239,11 @@ static int run_wanted(trs_lu *lu, backend *b, const trs_csc *A, int64_t unlike, 
 {
     bool suited;
     const int k = method_named(b->wanted);
+    TRS_ASSERT(k >= 0 && unlike >= 0 && unlike <= A->n);
     if (!methods[k]->hermitian || unlike == A->n) return run(lu, b, A, k, f, &suited);
     return trs_fail(TRS_EMATRIX,
-                    "column %" PRId64 ": A is not Hermitian with a positive diagonal, as %s needs "
-                    "it",
+                    "column %" PRId64
+                    ": A is not Hermitian with a positive diagonal, which %s requires",
                     unlike + lu->base, b->wanted);
 }
 
@@ -339,6 +344,5 @@ static int factor_new(trs_lu **lu, const trs_mat *A, const trs_factor_options *o
 
 int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt)
 {
-    trs_enter();
-    return trs_leave(factor_new(lu, A, opt));
+    return trs_call(factor_new(lu, A, opt));
 }

@@ -5,6 +5,8 @@
 
 #include "factor/lu.h"
 
+#include <math.h>
+
 /* These functions of call.h, memory.h and lu.h are in libtrisolve-sparse, which exports only the table of them. */
 #define trs_enter           trs_core()->trs_enter
 #define trs_leave           trs_core()->trs_leave
@@ -13,7 +15,7 @@
 #define trs_now             trs_core()->trs_now
 #define trs_lu_new          trs_core()->trs_lu_new
 #define trs_lu_alloc        trs_core()->trs_lu_alloc
-#define trs_lu_free         trs_core()->trs_lu_free
+#define trs_lu_free_each    trs_core()->trs_lu_free_each
 #define trs_lu_csc          trs_core()->trs_lu_csc
 #define trs_lu_csc_free     trs_core()->trs_lu_csc_free
 #define trs_lu_adopt_there  trs_core()->trs_lu_adopt_there
@@ -24,7 +26,7 @@ typedef struct trs_method {
     const char *name;
     int hermitian; /* 1: only for Hermitian positive definite matrices */
     /* Order A and analyse its pattern.  *symbolic is set, for release, also after an error; NULL and TRS_OK: the next
-     * method suits this pattern better, which is not asked when the caller has named the method.  ordering: NULL means the
+     * method suits this pattern better, which cannot happen if the caller has named the method.  ordering: NULL means the
      * library's default. */
     int (*analyse)(trs_lu *lu, const trs_csc *A, const char *ordering, bool named, void **symbolic);
     /* Factor A, whose pattern was analysed; a method may keep in *symbolic what the next values can use.  TRS_EPIVOT: the
@@ -36,6 +38,12 @@ typedef struct trs_method {
 /* Indices below n of a factor in 32 bits, which are enough because n < 2^31.  NULL and a sentence when there is no
  * memory. */
 int32_t *trs_narrow(trs_lu *lu, const int64_t *from, int64_t count, int64_t n);
+
+/* Is the number at z, real or (re, im), finite? */
+static inline bool trs_is_finite(const double *z, bool is_complex)
+{
+    return isfinite(z[0]) && (!is_complex || isfinite(z[1]));
+}
 
 /* Allocate a triangle with 64-bit indices; and make these 32 bits wide when it is filled.  TRS_OK, TRS_EMEM. */
 int trs_triangle_new(trs_lu *lu, trs_mat *m, bool is_complex, int64_t n, int64_t nnz);

@@ -4,9 +4,9 @@
  * order of the pivots; L and U are by columns, with the unit diagonal of L stored first and the diagonal of U last, once
  * they are sorted.  KLU works on one column at a time, without dense blocks, and prefers pivots on the diagonal.  So its
  * factors have the pattern that klu_order.c predicts when that of A is symmetric.
- * New values are factored with the pivots of the values before, which takes a fraction of the time.  That stands as long as
- * the growth of the factors, max |l(i, k) u(k, j)| / max |R A|, which bounds their error, is little more than with pivots
- * of their own.  (KLU's own klu_rgrowth looks at U alone, and so misses what grows in L: see update_sees_growth_in_l in
+ * New values are factored with the pivots of the values before, which takes a fraction of the time.  These pivots are used
+ * as long as the growth of the factors, max |l(i, k) u(k, j)| / max |R A|, which bounds their error, is little more than with
+ * new pivots.  (KLU's own klu_rgrowth looks at U alone, and so misses what grows in L: see update_sees_growth_in_l in
  * t_lu.c.) The 64-bit interfaces are used.
  * Source: Davis, Palamadai Natarajan, Algorithm 907: KLU, ACM TOMS 37 (2010) 36:1-36:17. */
 #include "config.h"
@@ -16,9 +16,9 @@
 #ifdef HAVE_KLU
 
 #include "klu_order.h"
+#include "base/debug.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 #include <klu.h>
 
@@ -31,38 +31,12 @@ typedef struct klu {
     double growth;          /* of the factors when its pivots were chosen */
 } klu;
 
-/* ---- one function for real and complex ------------------------------------------------------- */
-
-static klu_l_numeric *numeric(const trs_csc *A, klu *k)
-{
-    if (k->is_complex) return klu_zl_factor(A->p, A->i, A->x, k->symbolic, &k->common);
-    return klu_l_factor(A->p, A->i, A->x, k->symbolic, &k->common);
-}
-
-static bool numeric_again(const trs_csc *A, klu *k)
-{
-    if (k->is_complex)
-        return klu_zl_refactor(A->p, A->i, A->x, k->symbolic, k->numeric, &k->common);
-    return klu_l_refactor(A->p, A->i, A->x, k->symbolic, k->numeric, &k->common);
-}
-
-static bool sort(klu *k)
-{
-    if (k->is_complex) return klu_zl_sort(k->symbolic, k->numeric, &k->common);
-    return klu_l_sort(k->symbolic, k->numeric, &k->common);
-}
-
-static double reciprocal_condition(klu *k)
-{
-    if (k->is_complex) klu_zl_rcond(k->symbolic, k->numeric, &k->common);
-    else klu_l_rcond(k->symbolic, k->numeric, &k->common);
-    return k->common.rcond;
-}
+/* KLU's function for real or for complex numbers; both have the same arguments. */
+#define KLU(k, name) ((k)->is_complex ? klu_zl_##name : klu_l_##name)
 
 static void free_numeric(klu *k)
 {
-    if (k->is_complex) klu_zl_free_numeric(&k->numeric, &k->common);
-    else klu_l_free_numeric(&k->numeric, &k->common);
+    KLU(k, free_numeric)(&k->numeric, &k->common);
 }
 
 /* ---- analysis ------------------------------------------------------------------------------- */
@@ -126,7 +100,7 @@ static int64_t finite_pivots(const klu *k)
     const double *D = k->numeric->Udiag;
     int64_t finite = 0;
     for (int64_t j = 0; j < k->numeric->n; j++)
-        finite += isfinite(D[step * j]) && isfinite(D[step * j + step - 1]);
+        finite += trs_is_finite(D + step * j, k->is_complex);
     return finite;
 }
 
@@ -152,7 +126,7 @@ static int attempt(const trs_lu *lu, const trs_csc *A, klu *k, int scaling)
 {
     free_numeric(k);
     k->common.scale = scaling;
-    k->numeric = numeric(A, k);
+    k->numeric = KLU(k, factor)(A->p, A->i, A->x, k->symbolic, &k->common);
     if (k->numeric) return TRS_OK;
     if (k->common.status != KLU_SINGULAR) return failed(k, "factoring A");
     return singular(lu, k->common.singular_col, k->common.numerical_rank, A->n);
@@ -170,13 +144,16 @@ static int factor_anew(const trs_lu *lu, const trs_csc *A, klu *k)
         return trs_fail(TRS_EPIVOT,
                         "A cannot be factored: %" PRId64 " of %" PRId64 " pivots are not finite",
                         A->n - good, A->n);
-    return sort(k) ? TRS_OK : failed(k, "sorting L and U");
+    if (KLU(k, sort)(k->symbolic, k->numeric, &k->common)) return TRS_OK;
+    return failed(k, "sorting L and U");
 }
 
-/* Compute L and U with the pivots that there are.  false: there are none, or one has become bad. */
+/* Compute L and U with the pivots of the values before.  false: there are none, or one has become bad. */
 static bool numbers_fit(const trs_csc *A, klu *k)
 {
-    if (!k->numeric || !numeric_again(A, k) || k->common.status != KLU_OK) return false;
+    if (!k->numeric || !KLU(k, refactor)(A->p, A->i, A->x, k->symbolic, k->numeric, &k->common) ||
+        k->common.status != KLU_OK)
+        return false;
     return scalable(k) && finite_pivots(k) == A->n;
 }
 
@@ -201,8 +178,7 @@ static int copy_complex(trs_lu *lu, klu *k, trs_factors *f, double *Rs)
         rc = failed(k, "copying L and U");
     if (!rc) zip((double *)f->L.val, L, L + f->L.nnz, f->L.nnz);
     if (!rc) zip((double *)f->U.val, U, U + f->U.nnz, f->U.nnz);
-    trs_lu_free(lu, L);
-    trs_lu_free(lu, U);
+    trs_lu_free(lu, L, U);
     return rc;
 }
 
@@ -216,28 +192,41 @@ static int copy(trs_lu *lu, klu *k, trs_factors *f, double *Rs)
     return failed(k, "copying L and U");
 }
 
+/* Allocate P, Q and, if rows are scaled, the scaling by row of A and by pivot. */
+static int new_order(trs_lu *lu, trs_factors *f, int64_t n, bool scaled, double **Rs)
+{
+    f->P = trs_lu_alloc(lu, n, sizeof *f->P, "P");
+    f->Q = trs_lu_alloc(lu, n, sizeof *f->Q, "Q");
+    if (!f->P || !f->Q) return TRS_EMEM;
+    if (!scaled) return TRS_OK;
+    *Rs = trs_lu_alloc(lu, n, sizeof **Rs, "the row scaling");
+    f->scale = trs_lu_alloc(lu, n, sizeof *f->scale, "the row scaling");
+    return *Rs && f->scale ? TRS_OK : TRS_EMEM;
+}
+
 static int take(trs_lu *lu, klu *k, trs_factors *f)
 {
     const int64_t n = k->numeric->n;
     const bool scaled = k->numeric->Rs != NULL;
-    double *Rs = scaled ? trs_lu_alloc(lu, n, sizeof *Rs, "the row scaling") : NULL;
-    f->P = trs_lu_alloc(lu, n, sizeof *f->P, "P");
-    f->Q = trs_lu_alloc(lu, n, sizeof *f->Q, "Q");
-    f->scale = scaled ? trs_lu_alloc(lu, n, sizeof *f->scale, "the row scaling") : NULL;
-    int rc = f->P && f->Q && !scaled == !(Rs && f->scale) ? TRS_OK : TRS_EMEM;
+    double *Rs = NULL;
+    int rc = new_order(lu, f, n, scaled, &Rs);
     if (!rc) rc = trs_triangle_new(lu, &f->L, k->is_complex, n, k->numeric->lnz);
     if (!rc) rc = trs_triangle_new(lu, &f->U, k->is_complex, n, k->numeric->unz);
     f->L.format = f->U.format = TRS_CSC;
     f->L.kind = TRS_LOWER;
     f->U.kind = TRS_UPPER;
     if (!rc) rc = copy(lu, k, f, Rs);
-    for (int64_t i = 0; i < n && scaled && !rc; i++) f->scale[f->P[i]] = 1 / Rs[i];
+    for (int64_t i = 0; i < n && scaled && !rc; i++) {
+        TRS_ASSERT(f->P[i] >= 0 && f->P[i] < n);
+        f->scale[f->P[i]] = 1 / Rs[i];
+    }
     trs_lu_free(lu, Rs);
     if (!rc) rc = trs_triangle_narrow(lu, &f->L);
     if (!rc) rc = trs_triangle_narrow(lu, &f->U);
     f->library = "KLU";
     f->ordering = k->ordering;
-    f->rcond = reciprocal_condition(k);
+    KLU(k, rcond)(k->symbolic, k->numeric, &k->common);
+    f->rcond = k->common.rcond;
     return rc;
 }
 
@@ -245,15 +234,18 @@ static int take(trs_lu *lu, klu *k, trs_factors *f)
 
 static double size_of(const klu *k, const double *x, int64_t p)
 {
-    return k->is_complex ? fabs(x[2 * p]) + fabs(x[2 * p + 1]) : fabs(x[p]);
+    if (!k->is_complex) return fabs(x[p]);
+    return fabs(x[2 * p]) + fabs(x[2 * p + 1]);
 }
 
 /* max |R A|. */
 static double largest_entry(const klu *k, const trs_csc *A, const double *scale)
 {
     double most = 0;
-    for (int64_t p = 0; p < A->nnz; p++)
-        most = fmax(most, (scale ? scale[A->i[p]] : 1) * size_of(k, A->x, p));
+    for (int64_t p = 0; p < A->nnz; p++) {
+        const double s = scale ? scale[A->i[p]] : 1;
+        most = fmax(most, s * size_of(k, A->x, p));
+    }
     return most;
 }
 
@@ -285,7 +277,7 @@ static int measure_growth(trs_lu *lu, const klu *k, const trs_csc *A, const trs_
 
 /* ---- factoring ------------------------------------------------------------------------------ */
 
-/* Keep the pivots that there are.  *good: they do, and f has the factors. */
+/* Factor with the pivots of the values before.  *good: they suit A, and f has the factors. */
 static int factor_again(trs_lu *lu, const trs_csc *A, klu *k, trs_factors *f, bool *good)
 {
     const double slack = 100, most = 1e6; /* times what it was, and at all */

@@ -11,6 +11,7 @@
 #include "config.h"
 
 #include "klu_order.h"
+#include "base/debug.h"
 
 #ifdef HAVE_KLU
 
@@ -43,8 +44,7 @@ static int pattern_new(trs_lu *lu, pattern *s, int64_t n, int64_t most)
 
 static void pattern_free(trs_lu *lu, pattern *s)
 {
-    trs_lu_free(lu, s->p);
-    trs_lu_free(lu, s->i);
+    trs_lu_free(lu, s->p, s->i);
     *s = (pattern){0};
 }
 
@@ -84,6 +84,7 @@ static void match_the_rest(int64_t n, int64_t *column, int64_t *taken)
     for (int64_t i = 0; i < n; i++) {
         if (column[i] >= 0) continue;
         while (taken[j]) j++;
+        TRS_ASSERT(j < n);
         column[i] = j++;
     }
 }
@@ -108,8 +109,7 @@ static int match(trs_lu *lu, const trs_csc *A, int64_t *column, int64_t *good)
         match_the_rest(n, column, scratch);
     }
     pattern_free(lu, &s);
-    trs_lu_free(lu, old);
-    trs_lu_free(lu, scratch);
+    trs_lu_free(lu, old, scratch);
     return rc;
 }
 
@@ -160,7 +160,8 @@ static double symmetry_of(const trs_csc *A, const pattern *s)
     int64_t off = 0;
     for (int64_t j = 0; j < A->n; j++)
         for (int64_t p = A->p[j]; p < A->p[j + 1]; p++) off += A->i[p] != j;
-    return off ? (double)(2 * off - s->p[A->n]) / (double)off : 1;
+    if (!off) return 1;
+    return (double)(2 * off - s->p[A->n]) / (double)off;
 }
 
 /* ---- orders --------------------------------------------------------------------------------- */
@@ -177,7 +178,8 @@ static int amd(trs_lu *lu, const trs_csc *A, const pattern *s, int64_t *order)
     (void)lu;
     const int64_t status = amd_l_order(A->n, s->p, s->i, order, NULL, NULL);
     if (status == AMD_OUT_OF_MEMORY) return trs_fail(TRS_EMEM, "AMD is out of memory");
-    return status < 0 ? trs_fail(TRS_ELIBRARY, "AMD failed") : TRS_OK;
+    if (status < 0) return trs_fail(TRS_ELIBRARY, "AMD failed");
+    return TRS_OK;
 }
 
 /* COLAMD orders the columns of A itself: a permutation of the rows does not matter to it. */
@@ -195,8 +197,7 @@ static int colamd_order(trs_lu *lu, const trs_csc *A, const pattern *s, int64_t 
             rc = trs_fail(TRS_ELIBRARY, "COLAMD failed");
         else memcpy(order, p, (size_t)A->n * sizeof *order);
     }
-    trs_lu_free(lu, rows);
-    trs_lu_free(lu, p);
+    trs_lu_free(lu, rows, p);
     return rc;
 }
 
@@ -208,16 +209,9 @@ static int metis(trs_lu *lu, const trs_csc *A, const pattern *s, int64_t *order)
     cholmod_common common;
     cholmod_l_start(&common);
     common.print = 0;
-    cholmod_sparse S = {.nrow = (size_t)A->n,
-                        .ncol = (size_t)A->n,
-                        .nzmax = (size_t)s->p[A->n],
-                        .p = s->p,
-                        .i = s->i,
-                        .stype = 1,
-                        .itype = CHOLMOD_LONG,
-                        .xtype = CHOLMOD_PATTERN,
-                        .dtype = CHOLMOD_DOUBLE,
-                        .packed = 1};
+    cholmod_sparse S = {.nzmax = (size_t)s->p[A->n], .p = s->p, .i = s->i, .stype = 1, .packed = 1};
+    S.nrow = S.ncol = (size_t)A->n;
+    S.itype = CHOLMOD_LONG, S.xtype = CHOLMOD_PATTERN, S.dtype = CHOLMOD_DOUBLE;
     const bool good = cholmod_l_metis(&S, NULL, 0, 1, order, &common);
     const int status = common.status;
     cholmod_l_finish(&common);
@@ -229,8 +223,8 @@ static int metis(trs_lu *lu, const trs_csc *A, const pattern *s, int64_t *order)
 #endif
 
 typedef struct ordering {
-    const char *name; /* as the caller says it */
-    const char *said; /* as trs_lu_info says it */
+    const char *name;  /* in the options */
+    const char *shown; /* in trs_lu_info */
     int (*make)(trs_lu *, const trs_csc *, const pattern *, int64_t *);
 } ordering;
 
@@ -272,6 +266,7 @@ static void count_columns(const pattern *s, const int64_t *order, tree *t)
             int64_t i = t->place[s->i[p]];
             if (i > k) continue;
             for (; t->mark[i] != k; i = t->parent[i]) {
+                TRS_ASSERT(i >= 0 && i < k);
                 if (t->parent[i] < 0) t->parent[i] = k;
                 t->count[i]++;
                 t->mark[i] = k;
@@ -290,8 +285,8 @@ static void sum_up(int64_t n, const tree *t, trs_klu_order *o)
         const int64_t up = t->parent[k], level = t->level[k] + 1;
         o->entries += 2 * c;
         o->flops += c + 2 * c * c;
-        if (up >= 0 && t->level[up] < level) t->level[up] = level;
-        if (level > o->levels) o->levels = level;
+        if (up >= 0) t->level[up] = trs_max(t->level[up], level);
+        o->levels = trs_max(o->levels, level);
     }
 }
 
@@ -318,10 +313,12 @@ static bool better(const trs_lu *lu, const trs_klu_order *a, const trs_klu_order
 static int order_by(trs_lu *lu, const trs_csc *A, const pattern *s, const ordering *by,
                     trs_klu_order *o)
 {
-    o->name = by->said;
+    o->name = by->shown;
     o->Q = integers(lu, A->n);
-    int rc = o->Q ? by->make(lu, A, s, o->Q) : TRS_EMEM;
-    return rc ? rc : predict(lu, s, o);
+    int rc = TRS_EMEM;
+    if (o->Q) rc = by->make(lu, A, s, o->Q);
+    if (!rc) rc = predict(lu, s, o);
+    return rc;
 }
 
 /* Take METIS instead of what *o has, where it promises more.  It is no error when there is none. */
@@ -329,13 +326,14 @@ static int try_metis(trs_lu *lu, const trs_csc *A, const pattern *s, trs_klu_ord
 {
     const ordering *by = ordering_named("metis");
     trs_klu_order m = {0};
-    int rc = by ? order_by(lu, A, s, by, &m) : TRS_ESUPPORT;
+    int rc = TRS_ESUPPORT;
+    if (by) rc = order_by(lu, A, s, by, &m);
     if (!rc && better(lu, &m, o)) {
-        trs_klu_order_free(lu, o);
+        const trs_klu_order worse = *o;
         *o = m;
-    } else {
-        trs_klu_order_free(lu, &m);
+        m = worse;
     }
+    trs_klu_order_free(lu, &m);
     return rc == TRS_ESUPPORT ? TRS_OK : rc;
 }
 
@@ -346,8 +344,8 @@ static int order_columns(trs_lu *lu, const trs_csc *A, const char *name, const p
     const ordering *by = ordering_named(name && !best ? name : "amd");
     if (!by) return trs_fail(TRS_ESUPPORT, "KLU has no ordering \"%s\"", name);
     int rc = order_by(lu, A, s, by, o);
-    const bool both = best || (!name && lu->opt.device > 0);
-    return rc || !both ? rc : try_metis(lu, A, s, o);
+    if (!rc && (best || (!name && lu->opt.device > 0))) rc = try_metis(lu, A, s, o);
+    return rc;
 }
 
 /* P = row(Q), for the rows that were matched. */
@@ -356,7 +354,10 @@ static int order_rows(trs_lu *lu, int64_t n, const int64_t *column, trs_klu_orde
     int64_t *row = integers(lu, n);
     o->P = integers(lu, n);
     const bool good = row && o->P;
-    for (int64_t i = 0; i < n && good; i++) row[column[i]] = i;
+    for (int64_t i = 0; i < n && good; i++) {
+        TRS_ASSERT(column[i] >= 0 && column[i] < n);
+        row[column[i]] = i;
+    }
     for (int64_t k = 0; k < n && good; k++) o->P[k] = row[o->Q[k]];
     trs_lu_free(lu, row);
     return good ? TRS_OK : TRS_EMEM;
@@ -395,8 +396,7 @@ int trs_klu_order_make(trs_lu *lu, const trs_csc *A, const char *name, trs_klu_o
 
 void trs_klu_order_free(trs_lu *lu, trs_klu_order *o)
 {
-    trs_lu_free(lu, o->P);
-    trs_lu_free(lu, o->Q);
+    trs_lu_free(lu, o->P, o->Q);
     o->P = o->Q = NULL;
 }
 

@@ -23,7 +23,7 @@ static bool next_format(const char **at, char text[32])
         if (*p == ')') break;
     }
     text[n] = '\0';
-    *at = p ? p + 1 : *at;
+    if (p) *at = p + 1;
     return p && *p == ')';
 }
 
@@ -34,7 +34,8 @@ static int number_at(const char **s, int otherwise)
     char *end;
     long v = strtol(*s, &end, 10);
     *s = end;
-    return v <= 100000 ? (int)v : -1;
+    if (v <= 100000) return (int)v;
+    return -1;
 }
 
 /* Parse [scale P [,]] [count] I|E|D|F|G [S|N] width [. decimals [E digits]]. */
@@ -72,9 +73,11 @@ static int sections(const trs_boeing *h)
 static void start_section(trs_rb_fields *f, int section)
 {
     const trs_boeing *h = &f->head;
-    const int64_t count[] = {h->cols + 1, h->stored, h->stored * (h->type[0] == 'c' ? 2 : 1)};
+    const int parts = h->type[0] == 'c' ? 2 : 1;
+    const int64_t count[] = {h->cols + 1, h->stored, h->stored * parts};
     for (f->left = 0; section < sections(h) && !f->left; section++) f->left = count[section];
     f->section = f->left ? section - 1 : 3;
+    TRS_ASSERT(f->section >= 0 && f->left >= 0);
 }
 
 int trs_rb_formats(trs_rb_fields *f, const char *fourth)
@@ -147,7 +150,7 @@ static int take_fields(trs_rb_fields *f, const char *p, int64_t n)
     const trs_rb_format *format = &f->format[f->section];
     int rc = TRS_OK;
     for (int k = 0; k < format->count && f->left && !rc && !blank(p, n); k++, f->left--) {
-        const int width = n < format->width ? (int)n : format->width;
+        const int width = (int)trs_min(n, format->width);
         rc = take_field(f, p, width);
         p += width;
         n -= width;
@@ -163,6 +166,6 @@ int trs_rb_line(trs_rb_fields *f, const char *p, int64_t n)
     f->line++;
     while (n > 0 && p[n - 1] == '\r') n--;
     if (f->line <= HEADER) return fprintf(f->out, "%.*s\n", (int)n, p) > 0 ? TRS_OK : TRS_EFILE;
-    if (f->line == HEADER + 1 && f->head.has_rhs) return TRS_OK;
-    return f->section < 3 ? take_fields(f, p, n) : TRS_OK;
+    if ((f->line == HEADER + 1 && f->head.has_rhs) || f->section == 3) return TRS_OK;
+    return take_fields(f, p, n);
 }

@@ -11,6 +11,7 @@
 #include "factor.h"
 #include "base/debug.h"
 #include "base/noun.h"
+#include "matrix/matrix.h"
 #include "rb_fields.h"
 #include "trisolve-suitesparse.h"
 
@@ -51,16 +52,16 @@ static int fail(int code, const text_file *t, const char *format, ...)
 /* The sentence names the format once the header has shown it. */
 static int fail(int code, const text_file *t, const char *format, ...)
 {
-    const size_t length = strlen(t->file);
-    const char *kind =
-        t->fields.head.harwell ? "1: a Harwell-Boeing file: " : "1: a Rutherford-Boeing file: ";
+    const size_t length = strlen(t->file), skipped = length > 150 ? length - 150 : 0;
+    const char *kind = " ";
     char what[320];
     va_list args;
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    return trs_fail(code, "%s:%s%s", length > 150 ? t->file + length - 150 : t->file,
-                    t->known ? kind : " ", what);
+    if (t->known) kind = "1: a Rutherford-Boeing file: ";
+    if (t->known && t->fields.head.harwell) kind = "1: a Harwell-Boeing file: ";
+    return trs_fail(code, "%s:%s%s", t->file + skipped, kind, what);
 }
 
 /* ---- the text ---------------------------------------------------------------------------------- */
@@ -74,8 +75,7 @@ static bool get_line(const char *p, int64_t bytes, int k, char *line, size_t siz
         if (!p++) return false;
     }
     const char *nl = memchr(p, '\n', (size_t)(end - p));
-    size_t n = (size_t)((nl ? nl : end) - p);
-    if (n >= size) n = size - 1;
+    const size_t n = (size_t)trs_min((nl ? nl : end) - p, (int64_t)size - 1);
     memcpy(line, p, n);
     line[n] = '\0';
     return n > 0;
@@ -107,10 +107,11 @@ static int put(void *user, const char *text, int64_t bytes)
         t->rc = in_range(&t->fields.head) ? trs_rb_formats(&t->fields, format) : TRS_EMATRIX;
     }
     t->bytes += bytes;
-    for (const char *end = text + bytes; text < end && !t->rc && t->fields.section < 3;) {
-        const char *nl = memchr(text, '\n', (size_t)(end - text));
-        t->rc = trs_rb_line(&t->fields, text, (nl ? nl : end) - text);
-        text = nl ? nl + 1 : end;
+    for (const char *end = text + bytes, *nl; text < end && !t->rc && t->fields.section < 3;) {
+        nl = memchr(text, '\n', (size_t)(end - text));
+        if (!nl) nl = end;
+        t->rc = trs_rb_line(&t->fields, text, nl - text);
+        text = nl + 1;
     }
     return t->rc || t->fields.section == 3;
 }
@@ -128,7 +129,7 @@ static int unpack(const trs_mm_options *opt, text_file *t)
     if (!in_range(h))
         return fail(TRS_EMATRIX, t, "%" PRId64 " x %" PRId64 " is out of range", h->rows, h->cols);
     if (t->rc == TRS_EFILE || fflush(t->fields.out))
-        return fail(TRS_EFILE, t, "no room for its text");
+        return fail(TRS_EFILE, t, "no space for its text");
     if (t->rc) return fail(t->rc, t, "line %" PRId64 ": %s", t->fields.line, trs_message());
     if (h->cols > t->bytes || h->stored > t->bytes)
         return fail(TRS_EMATRIX, t,
@@ -191,15 +192,11 @@ static void describe(const rb *r, const text_file *t, const trs_mm_options *opt,
     mm->base = opt->base;
 }
 
-static bool is_wanted(const trs_mm_options *opt, int64_t i, int64_t j)
-{
-    return !(opt->kind & TRS_LOWER && i < j) && !(opt->kind & TRS_UPPER && i > j);
-}
-
 static void *allocate(trs_mm *mm, int64_t count, size_t size)
 {
     size_t bytes = (size_t)count * size + 1;
-    return mm->memory.alloc ? mm->memory.alloc(mm->memory.user, bytes) : malloc(bytes);
+    if (mm->memory.alloc) return mm->memory.alloc(mm->memory.user, bytes);
+    return malloc(bytes);
 }
 
 /* Copy the value of RBio's entry p to entry q, which has this minor index. */
@@ -207,8 +204,9 @@ static void put_entry(const rb *r, trs_mm *mm, int64_t p, int64_t q, int64_t min
 {
     double *val = mm->val;
     mm->idx[q] = (int32_t)minor + mm->base;
-    if (mm->dtype == TRS_F64) val[q] = r->re ? r->re[p] : 1;
-    else val[2 * q] = r->re[p], val[2 * q + 1] = r->im[p];
+    if (mm->dtype == TRS_C64) val[2 * q] = r->re[p], val[2 * q + 1] = r->im[p];
+    else if (r->re) val[q] = r->re[p];
+    else val[q] = 1;
 }
 
 static bool new_arrays(const trs_mm_options *opt, trs_mm *mm, int64_t majors)
@@ -226,7 +224,7 @@ static void count_entries(const rb *r, const trs_mm_options *opt, int64_t majors
     const bool by_cols = opt->format == TRS_CSC;
     for (int64_t j = 0; j < r->cols; j++)
         for (int64_t p = r->ptr[j]; p < r->ptr[j + 1]; p++)
-            count[1 + (by_cols ? j : r->idx[p])] += is_wanted(opt, r->idx[p], j);
+            count[1 + (by_cols ? j : r->idx[p])] += trs_in_triangle(opt->kind, r->idx[p], j);
     for (int64_t i = 0; i < majors; i++) count[i + 1] += count[i];
 }
 
@@ -237,8 +235,9 @@ static void place_entries(const rb *r, const trs_mm_options *opt, trs_mm *mm, in
     for (int64_t j = 0; j < mm->cols; j++)
         for (int64_t p = r->ptr[j]; p < r->ptr[j + 1]; p++) {
             int64_t i = r->idx[p];
-            if (!is_wanted(opt, i, j)) continue;
+            if (!trs_in_triangle(opt->kind, i, j)) continue;
             int64_t q = next[by_cols ? j : i]++;
+            TRS_ASSERT(q < mm->nnz);
             put_entry(r, mm, p, q, by_cols ? i : j);
             if (mm->row) mm->row[q] = (int32_t)i + mm->base;
         }
@@ -297,10 +296,8 @@ static int rb_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
     rb r = {0};
     rc = read_file(opt, mm, &t, &r);
     if (t.fields.out) fclose(t.fields.out);
-    SuiteSparse_free(r.ptr);
-    SuiteSparse_free(r.idx);
-    SuiteSparse_free(r.re);
-    SuiteSparse_free(r.im);
+    void *const all[] = {r.ptr, r.idx, r.re, r.im};
+    for (int k = 0; k < 4; k++) SuiteSparse_free(all[k]);
     if (rc) trs_mm_free(mm);
     return rc;
 }
@@ -320,6 +317,5 @@ static int rb_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
 
 int trs_rb_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
 {
-    trs_enter();
-    return trs_leave(rb_read(file, opt, mm));
+    return trs_call(rb_read(file, opt, mm));
 }

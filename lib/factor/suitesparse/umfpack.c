@@ -8,11 +8,11 @@
 #include "config.h"
 
 #include "factor.h"
+#include "base/debug.h"
 
 #ifdef HAVE_UMFPACK
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 #include <umfpack.h>
 
@@ -25,6 +25,9 @@ typedef struct umfpack {
 } umfpack;
 
 /* ---- one function for real and complex ------------------------------------------------------- */
+
+/* UMFPACK's function for real or for complex numbers, if both have the same arguments. */
+#define UMFPACK(u, name) ((u)->is_complex ? umfpack_zl_##name : umfpack_dl_##name)
 
 static int64_t symbolic(const trs_csc *A, umfpack *u)
 {
@@ -40,19 +43,6 @@ static int64_t numeric(const trs_csc *A, umfpack *u, void **Numeric)
         return umfpack_zl_numeric(A->p, A->i, A->x, NULL, u->Symbolic, Numeric, u->Control,
                                   u->Info);
     return umfpack_dl_numeric(A->p, A->i, A->x, u->Symbolic, Numeric, u->Control, u->Info);
-}
-
-static void free_numeric(const umfpack *u, void **Numeric)
-{
-    if (u->is_complex) umfpack_zl_free_numeric(Numeric);
-    else umfpack_dl_free_numeric(Numeric);
-}
-
-static int64_t count_entries(const umfpack *u, int64_t *lnz, int64_t *unz, void *Numeric)
-{
-    int64_t rows, cols, diagonal;
-    if (u->is_complex) return umfpack_zl_get_lunz(lnz, unz, &rows, &cols, &diagonal, Numeric);
-    return umfpack_dl_get_lunz(lnz, unz, &rows, &cols, &diagonal, Numeric);
 }
 
 /* Get P, Q, Rs and D, the diagonal of U. */
@@ -117,14 +107,8 @@ static const char *ordering_used(const umfpack *u)
     }
 }
 
-static void free_symbolic(const umfpack *u, void **Symbolic)
-{
-    if (u->is_complex) umfpack_zl_free_symbolic(Symbolic);
-    else umfpack_dl_free_symbolic(Symbolic);
-}
-
-/* AMD and COLAMD are quick, but on a three-dimensional mesh their factors have more fill than those of METIS.  So when much
- * work is expected, METIS is tried as well, and the better of the two is kept.  On a device, where a solve waits for levels
+/* AMD and COLAMD are quick, but on a three-dimensional mesh their factors have more fill than those of METIS.  So if much
+ * work is predicted, METIS is tried as well, and the better of the two is used.  On a device, where a solve waits for levels
  * more than for entries, it is always tried, and may cost more: nested dissection gives between two thirds and a tenth of
  * the levels, and ex40, with twice the entries, is solved in 0.24 ms instead of 0.63.  It is no error when METIS fails or
  * is missing. */
@@ -137,13 +121,11 @@ static void try_metis(const trs_lu *lu, const trs_csc *A, umfpack *u)
     if (u->Info[UMFPACK_FLOPS_ESTIMATE] < enough) return;
     m.Symbolic = NULL;
     m.Control[UMFPACK_ORDERING] = UMFPACK_ORDERING_METIS;
-    if (symbolic(A, &m) < 0 ||
-        !(m.Info[UMFPACK_FLOPS_ESTIMATE] < most * u->Info[UMFPACK_FLOPS_ESTIMATE])) {
-        free_symbolic(u, &m.Symbolic);
-        return;
-    }
-    free_symbolic(u, &u->Symbolic);
-    *u = m;
+    if (symbolic(A, &m) >= 0 &&
+        m.Info[UMFPACK_FLOPS_ESTIMATE] < most * u->Info[UMFPACK_FLOPS_ESTIMATE]) {
+        UMFPACK(u, free_symbolic)(&u->Symbolic);
+        *u = m;
+    } else UMFPACK(u, free_symbolic)(&m.Symbolic);
 }
 
 static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool named, void **data)
@@ -153,8 +135,7 @@ static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool name
     if (!u) return TRS_EMEM;
     memset(u, 0, sizeof *u);
     u->is_complex = A->is_complex;
-    if (u->is_complex) umfpack_zl_defaults(u->Control);
-    else umfpack_dl_defaults(u->Control);
+    UMFPACK(u, defaults)(u->Control);
     u->Control[UMFPACK_PRL] = 0;
     if (ordering && !strcmp(ordering, "best") && lu->opt.device > 0) ordering = NULL;
     int rc = set_ordering(u, ordering);
@@ -170,36 +151,27 @@ static void release(trs_lu *lu, void *data)
 {
     umfpack *u = data;
     if (!u) return;
-    free_symbolic(u, &u->Symbolic);
+    UMFPACK(u, free_symbolic)(&u->Symbolic);
     trs_lu_free(lu, u);
 }
 
 /* ---- numeric factorisation ------------------------------------------------------------------ */
 
-static bool is_finite(const umfpack *u, const double *D, int64_t k)
-{
-    if (!u->is_complex) return isfinite(D[k]);
-    return isfinite(D[2 * k]) && isfinite(D[2 * k + 1]);
-}
-
-static bool good_pivot(const umfpack *u, const double *D, int64_t k)
-{
-    if (!is_finite(u, D, k)) return false;
-    if (!u->is_complex) return D[k] != 0;
-    return D[2 * k] != 0 || D[2 * k + 1] != 0;
-}
-
 /* Refuse a factorisation with pivots that are zero or not finite. */
 static int check_pivots(trs_lu *lu, const umfpack *u, const trs_factors *f, const double *D,
                         int64_t n)
 {
+    const int step = u->is_complex ? 2 : 1;
     int64_t first = n, good = 0, finite = 0;
     for (int64_t k = n - 1; k >= 0; k--) {
-        finite += is_finite(u, D, k);
-        if (good_pivot(u, D, k)) good++;
+        const double *z = D + step * k;
+        const bool is_finite = trs_is_finite(z, u->is_complex);
+        finite += is_finite;
+        if (is_finite && (z[0] != 0 || z[step - 1] != 0)) good++;
         else first = k;
     }
     if (good == n) return TRS_OK;
+    TRS_ASSERT(first < n);
     lu->singular = finite == n;
     return trs_fail(TRS_EPIVOT,
                     "row %" PRId64 ", column %" PRId64 ": no pivot left, A is singular (%" PRId64
@@ -225,7 +197,7 @@ static int take_order(trs_lu *lu, const umfpack *u, trs_factors *f, int64_t n, v
     f->P = trs_lu_alloc(lu, n, sizeof *f->P, "P");
     f->Q = trs_lu_alloc(lu, n, sizeof *f->Q, "Q");
     f->scale = trs_lu_alloc(lu, n, sizeof *f->scale, "the row scaling");
-    double *D = trs_lu_alloc(lu, n, (u->is_complex ? 2 : 1) * sizeof *D, "the pivots");
+    double *D = trs_lu_alloc(lu, 2 * n, sizeof *D, "the pivots");
     int rc = f->P && f->Q && f->scale && D ? TRS_OK : TRS_EMEM;
     if (!rc && get_order(u, f, D, &recip, Numeric)) rc = failed(-1, "copying P and Q");
     if (!rc) *scalable = to_multipliers(f->scale, n, recip);
@@ -236,8 +208,9 @@ static int take_order(trs_lu *lu, const umfpack *u, trs_factors *f, int64_t n, v
 
 static int take_triangles(trs_lu *lu, const umfpack *u, trs_factors *f, int64_t n, void *Numeric)
 {
-    int64_t lnz, unz, status;
-    if ((status = count_entries(u, &lnz, &unz, Numeric))) return failed(status, "counting entries");
+    int64_t lnz, unz, rows, cols, diagonal;
+    int64_t status = UMFPACK(u, get_lunz)(&lnz, &unz, &rows, &cols, &diagonal, Numeric);
+    if (status) return failed(status, "counting entries");
     int rc = trs_triangle_new(lu, &f->L, u->is_complex, n, lnz);
     if (!rc) rc = trs_triangle_new(lu, &f->U, u->is_complex, n, unz);
     if (rc) return rc;
@@ -245,7 +218,8 @@ static int take_triangles(trs_lu *lu, const umfpack *u, trs_factors *f, int64_t 
     f->L.kind = TRS_LOWER;
     f->U.format = TRS_CSC;
     f->U.kind = TRS_UPPER;
-    if ((status = get_triangles(u, f, Numeric))) return failed(status, "copying L and U");
+    status = get_triangles(u, f, Numeric);
+    if (status) return failed(status, "copying L and U");
     f->library = "UMFPACK";
     f->ordering = u->ordering;
     f->rcond = u->Info[UMFPACK_RCOND];
@@ -260,7 +234,7 @@ static int attempt(trs_lu *lu, const trs_csc *A, umfpack *u, trs_factors *f, boo
     if (status < 0) return failed(status, "factoring A");
     int rc = take_order(lu, u, f, A->n, Numeric, scalable);
     if (!rc && *scalable) rc = take_triangles(lu, u, f, A->n, Numeric);
-    free_numeric(u, &Numeric);
+    UMFPACK(u, free_numeric)(&Numeric);
     if (!rc && *scalable) rc = trs_triangle_narrow(lu, &f->L);
     if (!rc && *scalable) rc = trs_triangle_narrow(lu, &f->U);
     return rc;

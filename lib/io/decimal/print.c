@@ -25,6 +25,7 @@ static const char pair[] = "00010203040506070809101112131415161718192021222324"
 /* Write k in exactly n digits, with leading zeros. */
 static void put_digits(char *p, uint64_t k, int n)
 {
+    TRS_ASSERT(n >= 0 && n <= TRS_INT_TEXT);
     for (; n > 1; n -= 2, k /= 100) memcpy(p + n - 2, pair + 2 * (k % 100), 2);
     if (n) *p = (char)('0' + k % 10);
 }
@@ -148,12 +149,18 @@ static char *put(char *p, bool minus, uint64_t mantissa, int exponent, int bits,
     return put_decimal(p, shortest(c, exponent + !normal - bias - bits, narrow));
 }
 
+/* Write nan, inf or -inf. */
+static char *put_special(char *p, double x)
+{
+    if (isnan(x)) return put_word(p, "nan");
+    return put_word(p, x < 0 ? "-inf" : "inf");
+}
+
 char *trs_put_real(char *p, double x)
 {
     uint64_t b;
     memcpy(&b, &x, sizeof b);
-    if (isnan(x)) return put_word(p, "nan");
-    if (isinf(x)) return put_word(p, x < 0 ? "-inf" : "inf");
+    if (!isfinite(x)) return put_special(p, x);
     return put(p, b >> 63, b & ((1ull << 52) - 1), (int)(b >> 52 & 2047), 52, 1023);
 }
 
@@ -161,7 +168,6 @@ char *trs_put_float(char *p, float x)
 {
     uint32_t b;
     memcpy(&b, &x, sizeof b);
-    if (isnan(x)) return put_word(p, "nan");
-    if (isinf(x)) return put_word(p, x < 0 ? "-inf" : "inf");
+    if (!isfinite(x)) return put_special(p, (double)x);
     return put(p, b >> 31, b & ((1u << 23) - 1), (int)(b >> 23 & 255), 23, 127);
 }

@@ -11,6 +11,7 @@
 #include "config.h"
 
 #include "build.h"
+#include "base/number/number.h"
 #include "io/decimal/digits.h"
 
 #include <string.h>
@@ -82,7 +83,7 @@ TRS_INLINE void place(trs_mm_build_state *b, int r, int64_t *end, int64_t majors
     trs_mm_give_back(b->job, r);
 }
 
-/* So many major indices are put in order at a time that what is true of all of them need not be asked of each. */
+/* The number of major indices that are put in order at a time: a property of all of them is not tested for each. */
 enum { SOME = 64 };
 
 /* Put the entries of the major indices i0..i1-1 of range r in order, and close the gaps that duplicates leave. */
@@ -91,7 +92,7 @@ static bool order(trs_mm_build_state *b, trs_mm_sorter *s, int r, int64_t i0, in
     int64_t begin = b->start[r], to = begin;
     for (int64_t i = i0; i < i1; i += SOME) {
         const int64_t *end = b->ptr + 1 + i;
-        int64_t majors = i1 - i < SOME ? i1 - i : SOME, next = end[majors - 1];
+        const int64_t majors = trs_min(i1 - i, SOME), next = end[majors - 1];
         bool good = trs_mm_all_ascend(b->idx, begin, end, majors);
         if (!good) {
             if (!trs_mm_sort(s, b->idx, b->val, begin, end, majors)) return false;
@@ -108,8 +109,9 @@ static bool order(trs_mm_build_state *b, trs_mm_sorter *s, int r, int64_t i0, in
 static bool build_range(trs_mm_build_state *b, trs_mm_sorter *s, int r)
 {
     const trs_mm_job *job = b->job;
-    int64_t i0 = (int64_t)r << job->shift, i1 = (int64_t)(r + 1) << job->shift;
-    if (i1 > job->majors) i1 = job->majors;
+    const int64_t i0 = (int64_t)r << job->shift;
+    const int64_t i1 = trs_min((int64_t)(r + 1) << job->shift, job->majors);
+    TRS_ASSERT(i0 < i1);
     int64_t *end = b->ptr + 1 + i0, majors = i1 - i0;
     if (job->parts == 1 && !job->wide) place(b, r, end, majors, 1, false);
     else if (job->parts == 1) place(b, r, end, majors, 1, true);
@@ -191,11 +193,11 @@ static bool new_arrays(trs_mm_build_state *b, int64_t nnz)
 {
     trs_mm_job *job = b->job;
     trs_mm *mm = job->mm;
-    int64_t parts = job->parts ? job->parts : 1;
+    const int64_t parts = trs_max(job->parts, 1);
     b->ptr = mm->ptr = trs_mm_new(job, job->majors + 1, sizeof *mm->ptr);
-    b->idx = mm->idx = b->ptr ? trs_mm_new(job, nnz, sizeof *mm->idx) : NULL;
-    b->val = mm->val = b->idx ? trs_mm_new(job, parts * nnz, sizeof *b->val) : NULL;
-    if (!b->val) return false;
+    b->idx = mm->idx = trs_mm_new(job, nnz, sizeof *mm->idx);
+    b->val = mm->val = trs_mm_new(job, parts * nnz, sizeof *b->val);
+    if (!b->ptr || !b->idx || !b->val) return false;
     b->ptr[0] = 0;
     trs_mm_large_pages(b->ptr, (job->majors + 1) * 8);
     trs_mm_large_pages(b->idx, nnz * 4);
@@ -232,7 +234,8 @@ static int finish(trs_mm_build_state *b)
 #pragma omp parallel for num_threads(job->threads)
         for (int64_t p = 0; p < mm->nnz; p++) val[p] = 1;
     }
-    int rc = mm->format == TRS_COO ? make_coo(job) : TRS_OK;
+    int rc = TRS_OK;
+    if (mm->format == TRS_COO) rc = make_coo(job);
     for (int64_t p = 0; base && p < mm->nnz; p++) mm->idx[p] += base;
     for (int64_t i = 0; base && mm->ptr && i <= job->majors; i++) mm->ptr[i] += base;
     return rc;
@@ -241,13 +244,15 @@ static int finish(trs_mm_build_state *b)
 int trs_mm_build(trs_mm_job *job)
 {
     trs_mm_build_state b = {.job = job, .duplicate = {-1, -1}};
-    int rc = TRS_OK;
+    int rc;
     b.start = trs_mm_new(job, job->ranges + 1, sizeof *b.start);
     b.end = trs_mm_new(job, job->ranges, sizeof *b.end);
-    int64_t nnz = b.start && b.end ? count_ranges(&b) : 0;
-    if (!b.start || !b.end || !new_arrays(&b, nnz)) rc = trs_mm_too_large(job, nnz);
-    if (!rc) build_ranges(&b);
-    if (!rc) rc = b.failed ? trs_mm_too_large(job, nnz) : finish(&b);
+    const bool lists = b.start && b.end;
+    const int64_t nnz = lists ? count_ranges(&b) : 0;
+    b.failed = !lists || !new_arrays(&b, nnz);
+    if (!b.failed) build_ranges(&b);
+    if (b.failed) rc = trs_mm_too_large(job, nnz);
+    else rc = finish(&b);
     trs_mm_delete(job, b.start, job->ranges + 1, sizeof *b.start);
     trs_mm_delete(job, b.end, job->ranges, sizeof *b.end);
     return rc;

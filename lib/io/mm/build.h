@@ -22,7 +22,7 @@ typedef struct trs_mm_build_state {
 
 /* ---- sort.c ---------------------------------------------------------------------------------- */
 
-typedef struct trs_mm_sorter { /* room of one thread to sort the entries of a major index in */
+typedef struct trs_mm_sorter { /* memory of one thread to sort the entries of a major index in */
     trs_mm_job *job;
     int32_t *idx; /* [room] */
     double *val;  /* [parts*room] */

@@ -20,6 +20,7 @@ TRS_INLINE void sort_by_range(trs_mm_worker *w, const int parts, const bool wide
     int shift = job->shift;
     for (int64_t k = 0; k < w->chunk.kept; k++) {
         int64_t i = w->ij[2 * k];
+        TRS_ASSERT(i >= 0 && i < job->majors);
         char *p = next[i >> shift];
         uint64_t key = trs_mm_key(job, i, w->ij[2 * k + 1]);
         uint32_t narrow = (uint32_t)key;
@@ -28,13 +29,6 @@ TRS_INLINE void sort_by_range(trs_mm_worker *w, const int parts, const bool wide
         if (parts) memcpy(p + trs_mm_key_bytes(wide), w->val + parts * k, (size_t)parts * 8);
         next[i >> shift] = p + trs_mm_entry_bytes(parts, wide);
     }
-}
-
-/* Where each range begins: the sums of the counts. */
-static void sum_counts(const trs_mm_worker *w, int64_t *from)
-{
-    from[0] = 0;
-    for (int r = 0; r < w->job->ranges; r++) from[r + 1] = from[r] + w->count[r];
 }
 
 /* Set next to places for the entries of each range: in `entry`, or on the range's own pages, which place [r] is to know.
@@ -96,10 +90,11 @@ static layout lay_out(const trs_mm_worker *w)
     const bool array = job->head.array;
     const int64_t size = array ? 8 * job->parts : trs_mm_entry_bytes(job->parts, job->wide);
     layout l = {.from = sizeof(trs_mm_chunk)};
-    l.place = l.from + (array ? 0 : 8 * (job->ranges + 1));
-    l.mark = l.place + (job->pages ? 8 * job->ranges : 0);
-    l.entry = l.mark + 16 * w->chunk.marks;
-    l.end = l.entry + (job->pages ? 0 : size * w->chunk.kept);
+    l.place = l.mark = l.from;
+    if (!array) l.place = l.mark = l.from + 8 * (job->ranges + 1);
+    if (job->pages) l.mark += 8 * job->ranges;
+    l.entry = l.end = l.mark + 16 * w->chunk.marks;
+    if (!job->pages) l.end += size * w->chunk.kept;
     return l;
 }
 
@@ -115,14 +110,14 @@ trs_mm_chunk *trs_mm_new_chunk(trs_mm_worker *w)
 {
     trs_mm_job *job = w->job;
     trs_mm_chunk *c = &w->chunk;
-    if (w->code)
-        c->kept = 0; /* nothing will be built: only the counts are wanted, for the sentence */
+    if (w->code) c->kept = 0; /* only the counts are wanted, for the sentence */
     const layout l = lay_out(w);
     char *p = trs_mm_carve(&w->store, l.end);
     if (!p) return no_memory(w);
     int64_t *from = job->head.array ? NULL : (int64_t *)(void *)(p + l.from);
     const char **place = job->pages ? (const char **)(void *)(p + l.place) : NULL;
-    if (from) sum_counts(w, from);
+    if (from) from[0] = 0;
+    for (int r = 0; r < job->ranges && from; r++) from[r + 1] = from[r] + w->count[r];
     if (c->kept && !move_entries(w, from, p + l.entry, place)) return no_memory(w);
     if (c->marks) memcpy(p + l.mark, w->mark, (size_t)c->marks * sizeof *w->mark);
     c->from = from;

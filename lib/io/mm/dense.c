@@ -24,17 +24,19 @@ static int64_t unpack_triangle(const trs_mm_job *job, const trs_mm_chunk *c, int
     int parts = job->parts;
     const double *val_in = (const double *)(const void *)c->entry;
     if (c->entries == 0) return -1;
-    while (first >= n - skew - j)
-        first -= n - skew - j++; /* it ends, for each value has a column */
+    while (first >= n - skew - j) first -= n - skew - j++; /* it ends: each value has a column */
     TRS_ASSERT(j < n);
     int64_t i = j + skew + first;
     for (int64_t e = 0; e < c->entries; e++) {
         const double *v = val_in + parts * e;
+        TRS_ASSERT(i < n && j < n);
         double *low = val + parts * (i + j * n), *up = val + parts * (j + i * n);
         if (conj && i == j && v[1] != 0) return e;
         for (int w = 0; w < parts; w++) {
             low[w] = v[w];
-            if (i != j) up[w] = skew || (conj && w) ? -v[w] : v[w];
+            if (i == j) continue;
+            up[w] = v[w];
+            if (skew || (conj && w)) up[w] = -v[w];
         }
         if (++i == n) i = ++j + skew;
     }
@@ -76,6 +78,7 @@ int trs_mm_build_dense(trs_mm_job *job)
     }
     TRS_ASSERT(first == h->stored);
     clear_unwanted(job);
-    mm->nnz = h->symmetry == TRS_SKEW ? all - h->rows : all;
+    mm->nnz = all;
+    if (h->symmetry == TRS_SKEW) mm->nnz -= h->rows;
     return TRS_OK;
 }

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "build.h"
+#include "base/number/number.h"
 #include "io/decimal/read.h"
 
 #include <inttypes.h>
@@ -74,8 +75,8 @@ static int64_t second_line(const trs_mm_job *job, uint64_t i, uint64_t j)
     while (times < 2 && trs_input_line(in, &p, &n) == 1) {
         uint64_t a = 0, b = 0;
         if (++line <= job->head.line) continue;
-        /* room for two indices and the blanks before them */
-        size_t some = n < 120 ? (size_t)n : 120;
+        /* long enough for two indices and the blanks before them */
+        const size_t some = (size_t)trs_min(n, 120);
         memcpy(text, p, some);
         text[some] = '\n';
         p = trs_read_index(trs_skip_blanks(text), &a);
@@ -88,13 +89,10 @@ static int64_t second_line(const trs_mm_job *job, uint64_t i, uint64_t j)
 int trs_mm_refuse_duplicates(trs_mm_build_state *b)
 {
     trs_mm_job *job = b->job;
-    int64_t i = b->duplicate[job->by_cols] + 1, j = b->duplicate[!job->by_cols] + 1;
-    if (job->head.symmetry != TRS_GENERAL &&
-        i < j) { /* it is the mirror image of what the file says */
-        int64_t k = i;
-        i = j;
-        j = k;
-    }
+    const int64_t row = b->duplicate[job->by_cols] + 1, col = b->duplicate[!job->by_cols] + 1;
+    /* above the diagonal it is the mirror image of the entry in the file */
+    const bool mirror = job->head.symmetry != TRS_GENERAL && row < col;
+    const int64_t i = mirror ? col : row, j = mirror ? row : col;
     return trs_mm_fail(job, TRS_EFORMAT, second_line(job, (uint64_t)i, (uint64_t)j),
                        "entry (%" PRId64 ", %" PRId64 ") occurs twice", i, j);
 }

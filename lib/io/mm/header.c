@@ -13,6 +13,7 @@
 
 #include "mm.h"
 #include "base/noun.h"
+#include "base/number/number.h"
 #include "io/boeing.h"
 #include "io/decimal/digits.h"
 
@@ -40,8 +41,9 @@ static bool is(token t, const char *word)
     size_t n = strlen(word);
     if ((size_t)(t.end - t.p) != n) return false;
     for (size_t k = 0; k < n; k++) {
-        char c = t.p[k];
-        if ((c >= 'A' && c <= 'Z' ? (char)(c + 32) : c) != word[k]) return false;
+        const char c = t.p[k];
+        const bool capital = c >= 'A' && c <= 'Z';
+        if (c + 32 * capital != word[k]) return false;
     }
     return true;
 }
@@ -56,7 +58,7 @@ static int which(token t, const char *const *words)
 
 static bool starts(const char *p, const char *end, const char *with)
 {
-    size_t n = strlen(with);
+    const size_t n = strlen(with);
     return (size_t)(end - p) >= n && !memcmp(p, with, n);
 }
 
@@ -72,18 +74,18 @@ static const char *boeing(trs_input *in, const char *no_banner)
         const char *p;
         int64_t n;
         if (trs_input_line(in, &p, &n) <= 0) return no_banner;
-        snprintf(line[k], sizeof line[k], "%.*s", (int)(n < 127 ? n : 127), p);
+        snprintf(line[k], sizeof line[k], "%.*s", (int)trs_min(n, 127), p);
     }
     if (!trs_boeing_header(line[0], line[1], &head)) return no_banner;
-    return head.harwell ? "a Harwell-Boeing file, which a build with RBio reads by its name"
-                        : "a Rutherford-Boeing file, which a build with RBio reads by its name";
+    if (head.harwell) return "a Harwell-Boeing file, which a build with RBio reads by its name";
+    return "a Rutherford-Boeing file, which a build with RBio reads by its name";
 }
 
 /* The first line is no banner: say what the file seems to be. */
 static int no_banner(trs_mm_job *job, const char *p, const char *end)
 {
     const char *what = "the first line must be %%MatrixMarket matrix ...";
-    /* a copy, for the line is lost when the next one is read */
+    /* a copy, because reading the next line discards this one */
     const trs_mm_quote read = trs_mm_show(p, end);
     if (starts(p, end, "\xff\xfe") || starts(p, end, "\xfe\xff"))
         what = "UTF-16 text; Matrix Market files are plain ASCII";
@@ -107,6 +109,7 @@ static int check_banner(trs_mm_job *job)
 {
     const trs_mm_head *h = &job->head;
     const char *what = NULL;
+    TRS_ASSERT(h->field <= TRS_PATTERN && h->symmetry <= TRS_HERMITIAN);
     if (h->array && h->field == TRS_PATTERN) what = "an array file cannot have the field pattern";
     if (h->field == TRS_PATTERN && h->symmetry == TRS_SKEW)
         what = "a pattern file cannot be skew-symmetric";
@@ -160,8 +163,10 @@ static const char *read_size(token t, uint64_t *k)
 {
     const char *p = t.p + (*t.p == '+' && t.end - t.p > 1);
     *k = 0;
-    for (; p < t.end && trs_is_digit(*p); p++)
-        *k = *k < UINT64_MAX / 20 ? 10 * *k + (uint64_t)(*p - '0') : UINT64_MAX / 2;
+    for (; p < t.end && trs_is_digit(*p); p++) {
+        if (*k < UINT64_MAX / 20) *k = 10 * *k + (uint64_t)(*p - '0');
+        else *k = UINT64_MAX / 2;
+    }
     if (p < t.end) return "a size must be a whole number, 0 or more";
     return *k >= INT64_MAX ? "a size is larger than 2^63" : NULL;
 }
@@ -179,6 +184,7 @@ int trs_mm_sizes(trs_mm_job *job, const char *at, const char *end, int most, int
                         trs_mm_show(t.p, t.end).s);
             return -1;
         }
+        TRS_ASSERT(n < most);
         size[n] = (int64_t)k;
     }
 }
@@ -186,9 +192,10 @@ int trs_mm_sizes(trs_mm_job *job, const char *at, const char *end, int most, int
 /* How many values an array file of this symmetry holds. */
 static int64_t array_values(const trs_mm_head *h)
 {
-    int64_t n = h->rows;
-    if (h->symmetry == TRS_GENERAL) return h->rows * h->cols;
-    return h->symmetry == TRS_SKEW ? n * (n - 1) / 2 : n * (n + 1) / 2;
+    const int64_t n = h->rows;
+    if (h->symmetry == TRS_GENERAL) return n * h->cols;
+    if (h->symmetry == TRS_SKEW) return n * (n - 1) / 2;
+    return n * (n + 1) / 2;
 }
 
 static int check_sizes(trs_mm_job *job)
@@ -209,8 +216,8 @@ static int check_sizes(trs_mm_job *job)
 
 const char *trs_mm_stored_noun(const trs_mm_head *h)
 {
-    return h->array ? trs_noun(h->stored, "value", "values")
-                    : trs_noun(h->stored, "entry", "entries");
+    if (h->array) return trs_noun(h->stored, "value", "values");
+    return trs_noun(h->stored, "entry", "entries");
 }
 
 /* An entry takes at least four bytes ("1 1\n"), six with a value, and eight when that is complex; a value of an array
@@ -218,14 +225,14 @@ const char *trs_mm_stored_noun(const trs_mm_head *h)
 int trs_mm_check_promise(trs_mm_job *job, int64_t bytes)
 {
     const trs_mm_head *h = &job->head;
-    int64_t least = h->array ? 2 * job->parts : 4 + 2 * job->parts;
-    bool wild = h->stored > INT32_MAX || h->stored / (h->cols ? h->cols : 1) > h->rows;
+    const int64_t index = h->array ? 0 : 4, least = 2 * job->parts + index;
+    const bool wild = h->stored > INT32_MAX || h->stored / trs_max(h->cols, 1) > h->rows;
     if (bytes >= 0 && wild && h->stored > (bytes + 1) / least)
         return trs_mm_fail(job, TRS_EFORMAT, h->line,
                            "%" PRId64 " %s announced, but only %" PRId64 " %s", h->stored,
                            trs_mm_stored_noun(h), bytes,
                            trs_noun(bytes, "byte follows", "bytes follow"));
-    double need = (double)h->stored * (8 * job->parts + (h->array ? 0 : 4));
+    const double need = (double)h->stored * (double)(8 * job->parts + index);
     if (need > (double)job->opt.memory_limit && (bytes < 0 || h->stored <= (bytes + 1) / least))
         return trs_mm_fail(job, TRS_EMEM, h->line,
                            "%" PRId64 " %s: %.3g GB needed, the limit is %.3g GB", h->stored,
@@ -256,8 +263,8 @@ static void take_kind(trs_mm *mm, const char *comment, const char *end)
     static const char key[] = "% kind: ";
     const char *p = comment + sizeof key - 1;
     if (!starts(comment, end, key)) return;
-    const size_t n = (size_t)(end - p), most = sizeof mm->problem - 1;
-    snprintf(mm->problem, sizeof mm->problem, "%.*s", (int)(n < most ? n : most), p);
+    const int n = (int)trs_min(end - p, (int64_t)sizeof mm->problem - 1);
+    snprintf(mm->problem, sizeof mm->problem, "%.*s", n, p);
 }
 
 /* ---- the head -------------------------------------------------------------------------------- */
@@ -276,12 +283,6 @@ static int next_line(trs_mm_job *job, const char **p, const char **end)
     return 1;
 }
 
-static int parts_of(trs_field field)
-{
-    if (field == TRS_PATTERN) return 0;
-    return field == TRS_COMPLEX ? 2 : 1;
-}
-
 static int read_banner(trs_mm_job *job)
 {
     const char *p, *end;
@@ -289,7 +290,8 @@ static int read_banner(trs_mm_job *job)
     if (rc < 0) return rc;
     if (rc == 0) return trs_mm_fail(job, TRS_EFORMAT, 1, "the file is empty");
     rc = trs_mm_banner(job, p, end);
-    job->parts = parts_of(job->head.field);
+    job->parts = job->head.field == TRS_COMPLEX ? 2 : 1;
+    if (job->head.field == TRS_PATTERN) job->parts = 0;
     return rc;
 }
 

@@ -25,7 +25,7 @@
 #include <omp.h>
 #endif
 
-typedef struct trs_mm_head { /* what banner and sizes say */
+typedef struct trs_mm_head { /* the contents of the banner and the size line */
     bool array;
     trs_field field;
     trs_symmetry symmetry;
@@ -94,23 +94,13 @@ typedef struct trs_mm_job { /* one call of trs_mm_read */
 #endif
 } trs_mm_job;
 
-static inline void trs_mm_lock(trs_mm_job *job)
-{
 #ifdef _OPENMP
-    omp_set_lock(&job->lock);
+#define trs_mm_lock(job)   omp_set_lock(&(job)->lock)
+#define trs_mm_unlock(job) omp_unset_lock(&(job)->lock)
 #else
-    (void)job;
+#define trs_mm_lock(job)   ((void)(job))
+#define trs_mm_unlock(job) ((void)(job))
 #endif
-}
-
-static inline void trs_mm_unlock(trs_mm_job *job)
-{
-#ifdef _OPENMP
-    omp_unset_lock(&job->lock);
-#else
-    (void)job;
-#endif
-}
 
 /* ---- entries in a chunk: a key of 32 or 64 bits and a value, not aligned ------------------------ */
 

@@ -34,7 +34,8 @@ int64_t trs_mm_most_entries(const trs_mm_job *job, int64_t bytes)
     const trs_mm_head *h = &job->head;
     if (h->array) return bytes / (2 * job->parts) + 1;
     int64_t lines = bytes / (4 + 2 * job->parts) + 1;
-    return h->symmetry == TRS_GENERAL ? lines : 2 * lines;
+    if (h->symmetry != TRS_GENERAL) lines *= 2;
+    return lines;
 }
 
 static void free_buffers(trs_mm_worker *w)
@@ -129,6 +130,7 @@ static void give(trs_mm_worker *w, int64_t k)
     trs_mm_job *job = w->job;
     trs_mm_chunk *c = w->code == TRS_EMEM ? NULL : trs_mm_new_chunk(w);
     trs_mm_lock(job);
+    TRS_ASSERT(k >= 0 && k < job->chunks && !job->chunk[k]);
     job->chunk[k] = c;
     if (w->code) set_error(job, w->code, k, w->code == TRS_EMEM ? -1 : w->line, w->what);
     if (c) job->entries += c->entries;
@@ -199,12 +201,13 @@ static int new_page_lists(trs_mm_job *job)
 {
     if (!job->opt.low_memory || job->head.array) return TRS_OK;
     job->pages = trs_alloc_zero(&job->opt.memory, job->ranges, sizeof *job->pages);
-    return job->pages ? TRS_OK : trs_mm_fail(job, TRS_EMEM, -1, "out of memory");
+    if (job->pages) return TRS_OK;
+    return trs_mm_fail(job, TRS_EMEM, -1, "out of memory");
 }
 
 /* ---- the first error ------------------------------------------------------------------------ */
 
-/* Does chunk k, whose text begins after `lines` lines and `total` entries, have too many entries, or an error? */
+/* Report too many entries, or an error, of chunk k, whose text begins after `lines` lines and `total` entries. */
 static int check_chunk(trs_mm_job *job, int64_t k, int64_t lines, int64_t total)
 {
     const trs_mm_head *h = &job->head;
@@ -214,8 +217,9 @@ static int check_chunk(trs_mm_job *job, int64_t k, int64_t lines, int64_t total)
                            "more %s than the %" PRId64 " announced in line %" PRId64,
                            h->array ? "values" : "entries", h->stored, h->line);
     if (!job->code || job->code_chunk != k) return TRS_OK;
-    return trs_mm_fail(job, job->code, job->code_line < 0 ? -1 : lines + job->code_line + 1, "%s",
-                       job->what);
+    if (job->code_line >= 0) lines += job->code_line + 1;
+    else lines = -1;
+    return trs_mm_fail(job, job->code, lines, "%s", job->what);
 }
 
 /* The text ends after so many entries, which are fewer than were announced. */
@@ -247,7 +251,8 @@ static int find_error(trs_mm_job *job)
     if (job->code && !*job->what) return trs_fail(job->code, "%s", trs_input_message(job->in));
     if (job->code) return trs_mm_fail(job, job->code, -1, "%s", job->what);
     TRS_ASSERT(total <= job->head.stored && total == job->entries);
-    return total == job->head.stored ? TRS_OK : fail_short(job, lines, total);
+    if (total == job->head.stored) return TRS_OK;
+    return fail_short(job, lines, total);
 }
 
 int trs_mm_parse(trs_mm_job *job)

@@ -21,8 +21,8 @@ int trs_mm_fail(trs_mm_job *job, int code, int64_t line, const char *format, ...
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    return line < 1 ? trs_fail(code, "%s: %s", name, what)
-                    : trs_fail(code, "%s:%lld: %s", name, (long long)line, what);
+    if (line < 1) return trs_fail(code, "%s: %s", name, what);
+    return trs_fail(code, "%s:%lld: %s", name, (long long)line, what);
 }
 
 int trs_mm_too_large(trs_mm_job *job, int64_t nnz)
@@ -43,6 +43,7 @@ trs_mm_quote trs_mm_show(const char *p, const char *end)
     for (; p < end && n < 41; p++) q.s[n++] = *p >= ' ' && *p < 127 ? *p : '?';
     if (p < end) n += snprintf(q.s + n, 4, "...");
     q.s[n++] = '\'';
+    TRS_ASSERT(n < (int)sizeof q.s);
     q.s[n] = '\0';
     return q;
 }
@@ -52,7 +53,8 @@ trs_mm_quote trs_mm_show(const char *p, const char *end)
 int64_t trs_mm_default_limit(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    return pages > 0 && size > 0 ? (int64_t)pages / 4 * 3 * size : INT64_MAX / 2;
+    if (pages <= 0 || size <= 0) return INT64_MAX / 2;
+    return (int64_t)pages / 4 * 3 * size;
 }
 
 static int set_options(trs_mm_job *job, const trs_mm_options *opt)
@@ -82,10 +84,10 @@ static void cut_ranges(trs_mm_job *job, int64_t stored)
 {
     const trs_mm_head *h = &job->head;
     int64_t minors = job->by_cols ? h->rows : h->cols;
-    int64_t entry = (4 + 8 * job->parts) * (h->symmetry == TRS_GENERAL ? 1 : 2);
+    const int64_t times = h->symmetry == TRS_GENERAL ? 1 : 2, entry = (4 + 8 * job->parts) * times;
     int64_t most = (int64_t)((double)stored * (double)entry / RANGE_BYTES) + 1;
-    if (most < 4 * job->threads && stored > FEW) most = 4 * job->threads;
-    if (most > MOST_RANGES) most = MOST_RANGES;
+    if (stored > FEW) most = trs_max(most, 4 * job->threads);
+    most = trs_min(most, MOST_RANGES);
     job->majors = job->by_cols ? h->cols : h->rows;
     job->bits = 1;
     while (minors >> job->bits) job->bits++;
@@ -95,7 +97,8 @@ static void cut_ranges(trs_mm_job *job, int64_t stored)
     if (job->shift > narrow && (job->majors - 1) >> narrow < MOST_RANGES && stored > FEW)
         job->shift = narrow;
     job->wide = job->shift > narrow;
-    job->ranges = job->majors ? (int)((job->majors - 1) >> job->shift) + 1 : 0;
+    job->ranges = 0;
+    if (job->majors) job->ranges = (int)((job->majors - 1) >> job->shift) + 1;
     TRS_ASSERT(job->ranges <= MOST_RANGES && (int64_t)job->ranges << job->shift >= job->majors);
     TRS_ASSERT(job->wide || job->shift + job->bits <= 32);
 }
@@ -104,10 +107,11 @@ static void cut_ranges(trs_mm_job *job, int64_t stored)
 static void cut_work(trs_mm_job *job)
 {
     int64_t bytes = trs_input_size(job->in), stored = job->head.stored;
-    if (bytes >= 0 && stored > bytes / 4) stored = bytes / 4;
     job->text_bytes = bytes > (int64_t)4 << 30 ? 1 << 20 : 1 << 18;
-    if (bytes >= 0 && job->threads > bytes / job->text_bytes + 1)
-        job->threads = (int)(bytes / job->text_bytes + 1);
+    if (bytes >= 0) {
+        stored = trs_min(stored, bytes / 4);
+        job->threads = (int)trs_min(job->threads, bytes / job->text_bytes + 1);
+    }
     job->by_cols = job->opt.format == TRS_CSC;
     cut_ranges(job, stored);
 }
@@ -116,11 +120,8 @@ static void describe(trs_mm_job *job)
 {
     const trs_mm_head *h = &job->head;
     trs_mm *mm = job->mm;
-    mm->rows = h->rows;
-    mm->cols = h->cols;
-    mm->stored = h->stored;
-    mm->field = h->field;
-    mm->symmetry = h->symmetry;
+    mm->rows = h->rows, mm->cols = h->cols, mm->stored = h->stored;
+    mm->field = h->field, mm->symmetry = h->symmetry;
     mm->size_line = h->line;
     mm->base = job->opt.base;
     mm->dtype = h->field == TRS_COMPLEX ? TRS_C64 : TRS_F64;
@@ -143,7 +144,8 @@ static int read_all(trs_mm_job *job)
     double start = trs_now(), parsed;
     rc = trs_mm_parse(job);
     parsed = trs_now();
-    if (!rc) rc = job->head.array ? trs_mm_build_dense(job) : trs_mm_build(job);
+    if (!rc && job->head.array) rc = trs_mm_build_dense(job);
+    else if (!rc) rc = trs_mm_build(job);
     job->mm->bytes = job->bytes;
     job->mm->seconds_parse = parsed - start;
     job->mm->seconds_build = trs_now() - parsed;
@@ -162,13 +164,9 @@ static void free_job(trs_mm_job *job)
 
 static void free_arrays(trs_mm *mm)
 {
-    trs_free(&mm->memory, mm->ptr);
-    trs_free(&mm->memory, mm->idx);
-    trs_free(&mm->memory, mm->row);
-    trs_free(&mm->memory, mm->val);
-    mm->ptr = NULL;
+    trs_free_all(&mm->memory, mm->ptr, mm->idx, mm->row, mm->val);
+    mm->ptr = NULL, mm->val = NULL;
     mm->idx = mm->row = NULL;
-    mm->val = NULL;
     mm->nnz = 0;
 }
 
@@ -194,8 +192,7 @@ static int mm_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
 
 int trs_mm_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
 {
-    trs_enter();
-    return trs_leave(mm_read(file, opt, mm));
+    return trs_call(mm_read(file, opt, mm));
 }
 
 void trs_mm_free(trs_mm *mm)
@@ -205,38 +202,25 @@ void trs_mm_free(trs_mm *mm)
     *mm = (trs_mm){0};
 }
 
-static bool may_be_selfadjoint(const trs_mm *mm)
+static int mat_of(const trs_mm *mm, unsigned kind, trs_mat *mat)
 {
-    return mm->symmetry != TRS_SKEW &&
-           !(mm->symmetry == TRS_SYMMETRIC && trs_is_complex(mm->dtype));
+    if (!mm || !mat || !mm->val) return trs_fail(TRS_EARG, "mm or mat is NULL, or mm is empty");
+    if (mm->rows != mm->cols)
+        return trs_fail(TRS_EARG, "the matrix is not square: %" PRId64 " x %" PRId64, mm->rows,
+                        mm->cols);
+    const bool complex_symmetric = mm->symmetry == TRS_SYMMETRIC && trs_is_complex(mm->dtype);
+    if (kind & TRS_SELFADJOINT && (mm->symmetry == TRS_SKEW || complex_symmetric))
+        return trs_fail(TRS_EARG, "TRS_SELFADJOINT: the matrix is skew-symmetric or complex "
+                                  "symmetric, not Hermitian");
+    if (mm->format == TRS_COO) return trs_fail(TRS_EARG, "TRS_COO cannot be returned as a trs_mat");
+    *mat = (trs_mat){.n = mm->rows, .nnz = mm->nnz, .ld = mm->rows, .kind = kind};
+    mat->ptr = mm->ptr, mat->idx = mm->idx, mat->val = mm->val;
+    mat->ptr_bits = 64, mat->idx_bits = 32;
+    mat->base = mm->base, mat->dtype = mm->dtype, mat->format = mm->format;
+    return TRS_OK;
 }
 
 int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat)
 {
-    trs_enter();
-    if (!mm || !mat || !mm->val)
-        return trs_leave(trs_fail(TRS_EARG, "mm or mat is NULL, or mm is empty"));
-    if (mm->rows != mm->cols)
-        return trs_leave(trs_fail(TRS_EARG, "the matrix is not square: %" PRId64 " x %" PRId64,
-                                  mm->rows, mm->cols));
-    if (kind & TRS_SELFADJOINT && !may_be_selfadjoint(mm))
-        return trs_leave(trs_fail(TRS_EARG,
-                                  "TRS_SELFADJOINT: the matrix is skew-symmetric or complex "
-                                  "symmetric, not Hermitian"));
-    if (mm->format == TRS_COO)
-        return trs_leave(trs_fail(TRS_EARG, "TRS_COO cannot be returned as a trs_mat"));
-    *mat = (trs_mat){.n = mm->rows,
-                     .nnz = mm->nnz,
-                     .ptr = mm->ptr,
-                     .idx = mm->idx,
-                     .val = mm->val,
-                     .ld = mm->rows,
-                     .ptr_bits = 64,
-                     .idx_bits = 32,
-                     .base = mm->base,
-                     .dtype = mm->dtype,
-                     .format = mm->format,
-                     .kind = kind,
-                     .device = TRS_HOST};
-    return trs_leave(TRS_OK);
+    return trs_call(mat_of(mm, kind, mat));
 }

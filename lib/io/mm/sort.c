@@ -88,31 +88,22 @@ TRS_INLINE void pair_sort(int32_t *idx, double *val, const int n, const int part
     }
 }
 
+#define PAIR_SORT(n)                                                                               \
+    case n:                                                                                        \
+        pair_sort(idx, val, n, parts);                                                             \
+        break;
+
 /* One jump that cannot be predicted, in place of as many as there are entries. */
 TRS_INLINE void sort_short(int32_t *idx, double *val, int n, const int parts)
 {
     switch (n) {
-    case 2:
-        pair_sort(idx, val, 2, parts);
-        break;
-    case 3:
-        pair_sort(idx, val, 3, parts);
-        break;
-    case 4:
-        pair_sort(idx, val, 4, parts);
-        break;
-    case 5:
-        pair_sort(idx, val, 5, parts);
-        break;
-    case 6:
-        pair_sort(idx, val, 6, parts);
-        break;
-    case 7:
-        pair_sort(idx, val, 7, parts);
-        break;
-    case 8:
-        pair_sort(idx, val, 8, parts);
-        break;
+        PAIR_SORT(2)
+        PAIR_SORT(3)
+        PAIR_SORT(4)
+        PAIR_SORT(5)
+        PAIR_SORT(6)
+        PAIR_SORT(7)
+        PAIR_SORT(8)
     default:
         rank_sort(idx, val, n, parts);
     }
@@ -155,7 +146,7 @@ static bool make_room(trs_mm_sorter *s, int64_t n)
     return false;
 }
 
-/* Two passes at a time, to the room of s and back.  false: out of memory. */
+/* Two passes at a time, to the arrays of s and back.  false: out of memory. */
 static bool radix_sort(trs_mm_sorter *s, int32_t *idx, double *val, int64_t n)
 {
     const int parts = s->job->parts;
@@ -178,6 +169,7 @@ TRS_INLINE bool sort_each(trs_mm_sorter *s, int32_t *idx, double *val, int64_t b
         int32_t *j = idx + begin;
         double *v = val + parts * begin;
         int64_t n = end[k] - begin;
+        TRS_ASSERT(n >= 0);
         if (n < 2 || (n > SHORT && ascends(j, n))) continue;
         if (n <= SHORT) sort_short(j, v, (int)n, parts);
         else if (!radix_sort(s, j, v, n)) return false;

@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include "store.h"
+#include "base/number/number.h"
 
 #include <sys/mman.h>
 
@@ -60,16 +61,15 @@ void trs_mm_large_pages(void *p, int64_t bytes)
 
 /* ---- slabs ---------------------------------------------------------------------------------- */
 
-/* The size of a slab that has room for `bytes`; call it under the lock.  A slab holds the share of a thread in all that is
+/* The size of a slab that can hold `bytes`; call it under the lock.  A slab holds the share of a thread in all that is
  * still to be parsed, or eight texts when that is unknown. */
 static int64_t slab_bytes(const trs_mm_job *job, int64_t bytes)
 {
     int64_t most = trs_mm_most_entries(job, job->text_bytes) * (8 * job->parts + 8);
-    int64_t size = trs_input_size(job->in), all = size < 0 ? 8 * most : 3 * size / job->threads;
-    int64_t spare = (job->opt.memory_limit - job->used) / 8;
-    if (all > MOST_SLAB) all = MOST_SLAB;
-    if (all > spare) all = spare;
-    return all > bytes ? all : bytes;
+    const int64_t size = trs_input_size(job->in);
+    const int64_t spare = (job->opt.memory_limit - job->used) / 8;
+    const int64_t all = size < 0 ? 8 * most : 3 * size / job->threads;
+    return trs_max(bytes, trs_min(trs_min(all, MOST_SLAB), spare));
 }
 
 static bool new_slab(trs_mm_store *s, int64_t bytes)
@@ -127,7 +127,7 @@ char *trs_mm_carve_range(trs_mm_store *s, int r, int64_t bytes)
     trs_mm_space *space = &s->space[r];
     if (bytes > space->left) {
         int64_t head = sizeof(trs_mm_pages);
-        trs_mm_pages *b = new_pages(s, r, bytes + head > LEAST_PAGES ? bytes + head : LEAST_PAGES);
+        trs_mm_pages *b = new_pages(s, r, trs_max(bytes + head, LEAST_PAGES));
         if (!b) return NULL;
         space->at = (char *)b + head;
         space->left = b->bytes - head;

@@ -66,14 +66,15 @@ static bool is_written(const writer *w, int64_t i, int64_t j)
 static void entry_at(const writer *w, int64_t major, int64_t p, int64_t *i, int64_t *j)
 {
     int64_t minor = minor_at(w->A, p);
-    *i = w->A->format == TRS_CSC ? minor : major;
-    *j = w->A->format == TRS_CSC ? major : minor;
+    const bool by_cols = w->A->format == TRS_CSC;
+    *i = by_cols ? minor : major;
+    *j = by_cols ? major : minor;
 }
 
 static char *put_number(const writer *w, char *p, int64_t k)
 {
-    return w->single ? trs_put_float(p, ((const float *)w->A->val)[k])
-                     : trs_put_real(p, ((const double *)w->A->val)[k]);
+    if (w->single) return trs_put_float(p, ((const float *)w->A->val)[k]);
+    return trs_put_real(p, ((const double *)w->A->val)[k]);
 }
 
 /* Print value number k and the end of its line. */
@@ -140,7 +141,8 @@ static int check_dense(writer *w)
     const trs_mat *A = w->A;
     if (A->ld < w->rows || (w->cols && w->rows > INT64_MAX / 16 / w->cols))
         return refuse(w, "ld is less than the number of rows");
-    return w->rows && w->cols && !A->val ? refuse(w, "an array is NULL") : TRS_OK;
+    if (w->rows && w->cols && !A->val) return refuse(w, "an array is NULL");
+    return TRS_OK;
 }
 
 static int check_arguments(writer *w)
@@ -153,7 +155,8 @@ static int check_arguments(writer *w)
     int rc = check_symmetry(w);
     if (rc) return rc;
     if (A->format == TRS_DENSE) return check_dense(w);
-    return A->ptr ? TRS_OK : refuse(w, "an array is NULL");
+    if (!A->ptr) return refuse(w, "an array is NULL");
+    return TRS_OK;
 }
 
 /* Refuse pointers that descend and indices out of range; count the entries that will be written. */
@@ -186,7 +189,7 @@ static int check_entries(writer *w)
 /* Print each line of the comment behind a "% ". */
 static char *print_comment(char *p, const char *comment)
 {
-    while (comment && *comment) {
+    while (*comment) {
         size_t n = strcspn(comment, "\r\n");
         memcpy(p, "% ", 2);
         memcpy(p + 2, comment, n);
@@ -202,7 +205,8 @@ static char *print_comment(char *p, const char *comment)
 static int write_head(writer *w, const char *comment)
 {
     bool dense = w->A->format == TRS_DENSE;
-    char *text = malloc(300 + (comment ? 4 * strlen(comment) : 0));
+    if (!comment) comment = "";
+    char *text = malloc(300 + 4 * strlen(comment));
     if (!text) return trs_output_fail(&w->out, TRS_EMEM, "out of memory");
     char *p =
         text + sprintf(text, "%%%%MatrixMarket matrix %s %s %s\n", dense ? "array" : "coordinate",
@@ -220,8 +224,9 @@ static int write_head(writer *w, const char *comment)
 /* Print a batch; returns how many characters it has. */
 static int64_t print_batch(const writer *w, char *text, int64_t from, int64_t to)
 {
-    char *end = w->A->format == TRS_DENSE ? print_values(w, text, from, to)
-                                          : print_entries(w, text, from, to);
+    char *end = text;
+    if (w->A->format == TRS_DENSE) end = print_values(w, text, from, to);
+    else end = print_entries(w, text, from, to);
     TRS_ASSERT(end - text <= (to - from) * LINE_TEXT);
     return end - text;
 }
@@ -235,7 +240,7 @@ static void write_body(writer *w)
         char *text = malloc((size_t)BATCH * LINE_TEXT);
 #pragma omp for ordered schedule(static, 1)
         for (int64_t t = 0; t < batches; t++) {
-            int64_t to = (t + 1) * BATCH < w->nnz ? (t + 1) * BATCH : w->nnz, offset = 0, n = 0;
+            int64_t to = trs_min((t + 1) * BATCH, w->nnz), offset = 0, n = 0;
             if (text) n = print_batch(w, text, t * BATCH, to);
 #pragma omp ordered
             {
@@ -274,12 +279,9 @@ int trs_mm_write(const char *file, const trs_mat *A, int64_t rows, int64_t cols,
     trs_mat a = *A;
     if (!a.ptr_bits) a.ptr_bits = 64;
     if (!a.idx_bits) a.idx_bits = 32;
-    writer w = {.A = &a,
-                .rows = rows,
-                .cols = cols,
-                .symmetry = symmetry,
-                .parts = trs_is_complex(A->dtype) ? 2 : 1,
-                .single = trs_is_single(A->dtype)};
+    writer w = {.A = &a, .rows = rows, .cols = cols, .symmetry = symmetry};
+    w.parts = trs_is_complex(A->dtype) ? 2 : 1;
+    w.single = trs_is_single(A->dtype);
     w.out = (trs_output){.file = file, .fd = -1};
     return trs_leave(write_matrix(&w, comment));
 }

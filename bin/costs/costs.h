@@ -17,7 +17,8 @@ enum {
 
 typedef struct cost_name {
     const char *name, *unit;
-    size_t place; /* in trs_machine */
+    /* in trs_machine */
+    size_t place;
 } cost_name;
 
 extern const cost_name cost_names[COSTS];

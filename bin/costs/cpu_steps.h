@@ -11,7 +11,9 @@
 void cpu_steps(int threads, double seconds, trs_machine *c,
                void (*watch)(void *user, const char *solver), void *user);
 
-/* The seconds of the fastest solve, of as many as there is time for, at least three. NaN: it cannot be solved. */
-double cpu_solve_seconds(const char *solver, int threads, const trs_mat *T, double seconds);
+/* The seconds of the fastest solve, of as many as there is time for, at least three.  NaN: it cannot be
+ * solved.  *plan is to be destroyed by the caller in any case. */
+double cpu_solve_seconds(const char *solver, int threads, const trs_mat *T, double seconds,
+                         trs_plan **plan);
 
 #endif

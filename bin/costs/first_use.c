@@ -1,7 +1,7 @@
 /* first_use.c: what steps cost on this CPU, measured in the first run of a program on it and kept for later ones.
  *
- * It is what `trisolve-bench --calibrate` does, in a quarter of a second: single steps first, and then the costs of each
- * CPU solver, fitted to its times on the first and smallest of the problems with one right-hand side.
+ * It does in a quarter of a second, for the CPU alone, what `trisolve-bench --calibrate` takes minutes for: single steps
+ * first (cpu_steps.c), and then those of single solvers (cpu_solvers.c), with one right-hand side.
  *
  * The file appears complete or not at all (lib/io/output.h), so that programs may run for the first time at once: each
  * writes the file, and the last one stays. */
@@ -9,11 +9,8 @@
 
 #include "first_use.h"
 
-#include "bin/bench/calibrate/groups.h"
-#include "bin/bench/calibrate/problems.h"
 #include "bin/common/files.h"
-#include "bin/common/timing.h"
-#include "costs.h"
+#include "cpu_solvers.h"
 #include "cpu_steps.h"
 #include "io/output.h"
 #include "select/predict.h"
@@ -22,10 +19,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* s: of the steps, to make problems, of a group of costs, of all groups and problems, and of the solves of one solver for
- * one problem: a quarter of a second in all */
-static const double STEPS = 0.09, MAKING = 0.04, GROUP = 0.02, FITS = 0.15, ONE = 5e-4;
-enum { SMALL = 13, MOST_THREADS = 8 }; /* problems; with more threads memory is the limit */
+/* s: of the steps of all solvers, and of those of single ones: a quarter of a second in all */
+static const double STEPS = 0.09, SOLVERS = 0.15;
+enum { MOST_THREADS = 8 }; /* with more threads memory is the limit */
 
 /* Can a file of that path be made? */
 static bool is_writable(char *path)
@@ -38,31 +34,32 @@ static bool is_writable(char *path)
     return writable;
 }
 
+/* The costs that plans use so far: TRS_OK, or an error. */
+static int costs_before(trs_machine *m)
+{
+    static const int64_t ptr[] = {0, 1};
+    static const int32_t idx[] = {0};
+    static const double val[] = {1};
+    const trs_mat T = {.n = 1, .nnz = 1, .ptr = ptr, .idx = idx, .val = val, .kind = TRS_LOWER};
+    const trs_options opt = {.solver = "cpu-serial"};
+    trs_plan *plan = NULL;
+    int rc = trs_plan_create(&plan, &T, &opt);
+    if (!rc) rc = trs_plan_analyse(plan);
+    if (!rc) rc = trs_plan_machine(plan, m);
+    trs_plan_destroy(plan);
+    return rc;
+}
+
 /* m, and which of its costs are known. */
 static bool measure(trs_machine *m, bool known[COSTS])
 {
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
-    const settings s = {.nrhs = 1,
-                        .device = TRS_HOST,
-                        .cell_seconds = ONE,
-                        .threads = online < MOST_THREADS ? (int)online : MOST_THREADS};
-    fit_problems *p = calloc(1, sizeof *p);
+    const int threads = online < MOST_THREADS ? (int)online : MOST_THREADS;
     trs_machine found = {0};
-    const cost_group *g;
-    fit_result unused;
-    if (!p || costs_before(&s, "cpu-serial", TRS_HOST, m)) return free(p), false;
-    cpu_steps(s.threads, STEPS, &found, NULL, NULL);
+    if (costs_before(m)) return false;
+    cpu_steps(threads, STEPS, &found, NULL, NULL);
     cost_take(&found, m, known);
-    const trs_machine before = *m;
-    const double until = now() + FITS;
-    problems_make(p, SMALL, MAKING);
-    for (int k = 0; (g = cost_group_at(k)) != NULL && now() < until; k++) {
-        cost_group one = *g;
-        one.columns[1] = one.columns[2] = 0;
-        if (is_of_cpu(g)) (void)group_fit(&s, &one, p, GROUP, &before, m, known, &unused);
-    }
-    problems_free(p);
-    free(p);
+    cpu_solver_steps(threads, SOLVERS, m, known);
     return true;
 }
 

@@ -39,16 +39,15 @@ static double time_plan(const trs_plan *plan, int64_t n, const double *b, double
     return best;
 }
 
-double cpu_solve_seconds(const char *solver, int threads, const trs_mat *T, double seconds)
+double cpu_solve_seconds(const char *solver, int threads, const trs_mat *T, double seconds,
+                         trs_plan **plan)
 {
     const trs_options opt = {.solver = solver, .threads = threads};
     double *b = malloc(2 * (size_t)T->n * sizeof *b), best = NAN;
-    trs_plan *plan = NULL;
-    int rc = b ? trs_plan_create(&plan, T, &opt) : TRS_EMEM;
-    if (!rc) rc = trs_plan_analyse(plan);
+    int rc = b ? trs_plan_create(plan, T, &opt) : TRS_EMEM;
+    if (!rc) rc = trs_plan_analyse(*plan);
     for (int64_t k = 0; k < T->n && b; k++) b[k] = 1;
-    if (!rc) best = time_plan(plan, T->n, b, b + T->n, seconds);
-    trs_plan_destroy(plan);
+    if (!rc) best = time_plan(*plan, T->n, b, b + T->n, seconds);
     free(b);
     return best;
 }
@@ -72,10 +71,12 @@ static double made_seconds(const run *r, const char *solver, int32_t n, int32_t 
                            int32_t (*column)(int32_t, int32_t))
 {
     made m = {0};
+    trs_plan *plan = NULL;
     double seconds = NAN;
     if (r->watch) r->watch(r->user, solver);
     if (make(&m, n, length, column))
-        seconds = cpu_solve_seconds(solver, r->threads, &m.T, r->seconds);
+        seconds = cpu_solve_seconds(solver, r->threads, &m.T, r->seconds, &plan);
+    trs_plan_destroy(plan);
     made_free(&m);
     return seconds;
 }
