@@ -2,9 +2,7 @@
 libcore_la_SOURCES += lib/accuracy/cond.c lib/accuracy/on_device.h lib/accuracy/refine.c \
 	lib/accuracy/refine.h lib/accuracy/refine_device.c lib/accuracy/refine_host.c \
 	lib/accuracy/residual.c lib/accuracy/residual.h lib/accuracy/residual_device.c
-if !HAVE_CUDA
-libcore_la_SOURCES += lib/accuracy/no_device.c
-endif
+DEVICE_H += lib/accuracy/on_device.h
 EXTRA_DIST += lib/accuracy/README.md
 
 # tests

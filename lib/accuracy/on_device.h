@@ -1,5 +1,4 @@
-/* on_device.h: op(A) x, residuals, and norms of op(A) with all arrays on a device.  cuda/accuracy implements them;
- * no_device.c does in a library built without CUDA.
+/* on_device.h: op(A) x, residuals, and norms of op(A) with all arrays on a device.  cuda/accuracy implements them.
  *
  * The kernels go through op(A) row by row.  These are stored lines of A, or run across them; in the latter case a
  * sort finds them first. */

@@ -1,5 +1,7 @@
-/* device.h: everything that the plain C files need of CUDA.  cuda/runtime implements it, or lib/base/no_device.c in a
- * library built without CUDA. */
+/* device.h: everything that C files need of CUDA.  cuda/runtime implements it.
+ *
+ * A library built without CUDA has functions that fail instead, for this header and all others in DEVICE_H.
+ * build-aux/device_stubs.awk generates them. */
 #ifndef TRS_DEVICE_H
 #define TRS_DEVICE_H
 
@@ -46,11 +48,11 @@ bool trs_gpu_is_capturing(void *stream); /* Is the stream being captured into a 
  *     stream      ---+--- L ---+---        fork: what comes on the branch waits for what has come on the stream
  *     branch         +--- U ---+           join: what comes on the stream waits for what has come on the branch */
 typedef struct trs_branch trs_branch;
-/* Where streams can be had no more, *branch = NULL: both sides are the stream then.  TRS_OK, TRS_EMEM. */
+/* If no stream can be created, *branch = NULL, and both sides use the caller's stream.  TRS_OK, TRS_EMEM. */
 int trs_gpu_branch_new(trs_context *ctx, trs_branch **branch);
 void trs_gpu_branch_free(trs_context *ctx, trs_branch *branch); /* NULL allowed */
-int trs_gpu_fork(trs_branch *branch, void *stream,
-                 void **side); /* *side: the stream of the branch */
+/* *side: the stream of the branch */
+int trs_gpu_fork(trs_branch *branch, void *stream, void **side);
 int trs_gpu_join(trs_branch *branch, void *stream);
 
 #endif

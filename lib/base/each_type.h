@@ -8,6 +8,7 @@
  *     FN (name)    the name of a function for this type: name_f64, name_f32, name_c64, name_c32
  *     CONJ (x)     the complex conjugate
  *     NORMAL (x)   is x finite and neither zero nor subnormal?  One part of a complex number must be.
+ *     CLONES       TRS_CLONES for real numbers, TRS_FMA_CLONES for complex ones (number/clones.h)
  *
  * Headers of functions for T (divide.h, vector.h) are read once for each type. */
 #include <complex.h>
@@ -33,6 +34,7 @@
 #define SUFFIX     f64
 #define CONJ(x)    (x)
 #define NORMAL(x)  isnormal(x)
+#define CLONES     TRS_CLONES
 #undef TRS_DIVIDE_H
 #undef TRS_VECTOR_H
 #include TRS_BODY
@@ -54,7 +56,9 @@
 #undef SUFFIX
 #undef CONJ
 #undef NORMAL
+#undef CLONES
 
+#define CLONES             TRS_FMA_CLONES
 #define TRS_NORMAL(re, im) ((isnormal(re) || isnormal(im)) && isfinite(re) && isfinite(im))
 
 #define T          double complex
@@ -89,4 +93,5 @@
 #undef CONJ
 #undef NORMAL
 #undef TRS_NORMAL
+#undef CLONES
 #undef TRS_BODY

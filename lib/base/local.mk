@@ -4,6 +4,7 @@ libcore_la_SOURCES += lib/base/arena.c lib/base/arena.h lib/base/call.c lib/base
 	lib/base/library.c lib/base/library.h lib/base/memory.c lib/base/memory.h lib/base/number/near.h \
 	lib/base/noun.h lib/base/number/number.c lib/base/number/number.h lib/base/parallel.c lib/base/parallel.h lib/base/user_cache.h \
 	lib/base/number/vector.h
+DEVICE_H += lib/base/device.h
 if !HAVE_CUDA
 libcore_la_SOURCES += lib/base/no_device.c
 endif

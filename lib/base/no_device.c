@@ -1,4 +1,5 @@
-/* no_device.c: answers device.h in a library that is built without CUDA. */
+/* no_device.c: functions of the device in a library built without CUDA: those that are public, and those that do more than
+ * fail.  build-aux/device_stubs.awk generates all others from the headers in DEVICE_H. */
 #include "config.h"
 
 #include "device.h"
@@ -21,74 +22,10 @@ int trs_gpu_chip(int device, trs_chip *chip)
     return TRS_EDEVICE;
 }
 
-void trs_gpu_restore(int device)
-{
-    (void)device;
-}
-
 int trs_gpu_use(trs_context *ctx)
 {
     (void)ctx;
     return trs_fail(TRS_EDEVICE, "%s", reason);
-}
-
-void *trs_gpu_new(trs_context *ctx, int64_t count, size_t size, const char *what)
-{
-    (void)ctx, (void)count, (void)size, (void)what;
-    trs_fail(TRS_EDEVICE, "%s", reason);
-    return NULL;
-}
-
-void trs_gpu_free(trs_context *ctx, void *p)
-{
-    (void)ctx, (void)p;
-}
-
-int trs_gpu_put(trs_context *ctx, void *to, const void *from, size_t bytes)
-{
-    (void)to, (void)from, (void)bytes;
-    return trs_gpu_use(ctx);
-}
-
-void *trs_gpu_scratch(trs_context *ctx, int64_t bytes, const char *what)
-{
-    return trs_gpu_new(ctx, bytes, 1, what);
-}
-
-void trs_gpu_drop_scratch(trs_context *ctx)
-{
-    (void)ctx;
-}
-
-void trs_gpu_drop_ring(trs_context *ctx)
-{
-    (void)ctx;
-}
-
-int trs_gpu_get(trs_context *ctx, void *to, const void *from, size_t bytes)
-{
-    (void)to, (void)from, (void)bytes;
-    return trs_gpu_use(ctx);
-}
-
-int trs_gpu_copy_lines(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                       size_t height, bool to_device, void *stream)
-{
-    (void)to, (void)to_pitch, (void)from, (void)from_pitch, (void)width, (void)height;
-    (void)to_device, (void)stream;
-    return TRS_EDEVICE;
-}
-
-int trs_gpu_wait(void *stream)
-{
-    (void)stream;
-    return trs_gpu_use(NULL);
-}
-
-bool trs_gpu_is_capturing(void *stream)
-{
-    (void)stream;
-    return false;
 }
 
 /* Every public function of the device fails in the same way. */
@@ -96,31 +33,6 @@ static int no_gpu(void)
 {
     trs_enter();
     return trs_leave(trs_fail(TRS_EDEVICE, "%s", reason));
-}
-
-int trs_gpu_branch_new(trs_context *ctx, trs_branch **branch)
-{
-    (void)ctx;
-    *branch = NULL;
-    return TRS_OK;
-}
-
-void trs_gpu_branch_free(trs_context *ctx, trs_branch *branch)
-{
-    (void)ctx, (void)branch;
-}
-
-int trs_gpu_fork(trs_branch *branch, void *stream, void **side)
-{
-    (void)branch;
-    *side = stream;
-    return no_gpu();
-}
-
-int trs_gpu_join(trs_branch *branch, void *stream)
-{
-    (void)branch, (void)stream;
-    return no_gpu();
 }
 
 int trs_device_new(int device, size_t bytes, void **p)

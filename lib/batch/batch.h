@@ -39,7 +39,7 @@ typedef struct trs_batch_job {
 } trs_batch_job;
 
 /* On the device, with all arrays there.  Enqueues work; if it looks for pivots it waits, and *first is the first system
- * times n and the first row with a bad one; -1: none.  cuda/batch answers, or no_device.c. */
+ * times n and the first row with a bad one; -1: none.  cuda/batch implements it. */
 int trs_gpu_solve_batch(const trs_batch_job *job, int64_t *first);
 
 #endif

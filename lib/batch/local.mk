@@ -1,8 +1,6 @@
 # lib/batch: many systems of one pattern
 libcore_la_SOURCES += lib/batch/batch.c lib/batch/batch.h lib/batch/rows.c
-if !HAVE_CUDA
-libcore_la_SOURCES += lib/batch/no_device.c
-endif
+DEVICE_H += lib/batch/batch.h
 
 # tests
 if HAVE_CMOCKA

@@ -8,7 +8,7 @@
  *                                                                    a(i, j) -= l(i, k) u(k, j)   where row i has j > k
  *
  * The factor L of L L^H results from the same elimination of the pattern of L + L^H, as l(i, k) sqrt (u(k, k)).
- * cuda/elimination implements it; no_device.c does without CUDA. */
+ * cuda/elimination implements it. */
 #ifndef TRS_ELIMINATION_H
 #define TRS_ELIMINATION_H
 

@@ -4,7 +4,7 @@
  *
  *     (L U)(k, m) = scale (P (k)) A (P (k), Q (m))      or      L L^H = A (P, P)
  *
- * and rows are not exchanged.  cuda/fronts implements it, or no_fronts.c. */
+ * and rows are not exchanged.  cuda/fronts implements it. */
 #ifndef TRS_FRONTS_H
 #define TRS_FRONTS_H
 

@@ -7,7 +7,7 @@
  *     U                  | u(i, i) | u(i, j), j > i |
  *
  * For A = L L^H the lower triangle of A is read, the rows are those of L + L^H, and L is the only separate triangle.
- * cuda/factor implements it, or no_device.c. */
+ * cuda/factor implements it. */
 #ifndef TRS_LU_ROWS_H
 #define TRS_LU_ROWS_H
 

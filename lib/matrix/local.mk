@@ -4,9 +4,7 @@ libcore_la_SOURCES += lib/matrix/bsr.c lib/matrix/canonical.c lib/matrix/canonic
 	lib/matrix/pattern_hash.c lib/matrix/pattern_hash.h \
 	lib/matrix/permuted.c lib/matrix/permuted.h lib/matrix/submatrix.c lib/matrix/submatrix.h \
 	lib/matrix/whole.c lib/matrix/whole.h
-if !HAVE_CUDA
-libcore_la_SOURCES += lib/matrix/no_device.c
-endif
+DEVICE_H += lib/matrix/on_device.h
 
 # tests
 if HAVE_CMOCKA

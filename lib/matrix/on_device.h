@@ -1,5 +1,5 @@
-/* on_device.h: operations on vectors, patterns and values on the device.  cuda/matrix implements them, or
- * no_device.c. */
+/* on_device.h: operations on vectors, patterns and values on the device.  cuda/matrix implements
+ * them. */
 #ifndef TRS_ON_DEVICE_H
 #define TRS_ON_DEVICE_H
 

@@ -143,7 +143,8 @@ static int update(trs_instance *inst, void *stream)
               table[inst->op->tri.dtype], inst);
     level_data *d = inst->data;
     d->scales = trs_rows_scale(&inst->op->tri, d->chained);
-    d->fetch = trs_rows_fetch(inst->op, &inst->ctx->machine);
+    d->fetch = TRS_FETCH_ENTRIES;
+    if (d->scales) d->fetch = trs_rows_fetch(inst->op, &inst->ctx->machine);
     return TRS_OK;
 }
 
@@ -234,24 +235,23 @@ TRS_INLINE void FN(plain_column)(const level_data *d, const int32_t *topo, int32
     else FN(column)(d, topo, begin, end, b, 1, x, 1, cj, fetch, true, false);
 }
 
-TRS_CLONES static void FN(range)(const trs_instance *inst, const trs_job *job, int32_t begin,
-                                 int32_t end)
+CLONES static void FN(range)(const trs_instance *inst, const trs_job *job, int32_t begin,
+                             int32_t end)
 {
     const level_data *d = inst->data;
     const int32_t *topo = inst->op->lv.topo;
     const int64_t bs = job->b.rs, xs = job->x.rs;
-    const bool cj = job->conj, plain = d->scales && bs == 1 && xs == 1;
+    const bool plain = d->scales && bs == 1 && xs == 1;
     for (int r = 0; r < job->nrhs; r++) {
         const T *b = (const T *)job->b.p + r * job->b.cs;
         T *x = (T *)job->x.p + r * job->x.cs;
-        if (!plain)
-            FN(column)(d, topo, begin, end, b, bs, x, xs, cj, TRS_FETCH_ENTRIES, false, d->chained);
+        if (!plain) FN(column)
+        (d, topo, begin, end, b, bs, x, xs, job->conj, d->fetch, d->scales, d->chained);
         else if (d->fetch == TRS_FETCH_X)
-            FN(plain_column)(d, topo, begin, end, b, x, cj, TRS_FETCH_X);
+            FN(plain_column)(d, topo, begin, end, b, x, job->conj, TRS_FETCH_X);
         else if (d->fetch == TRS_FETCH_ENTRIES)
-            FN(plain_column)(d, topo, begin, end, b, x, cj, TRS_FETCH_ENTRIES);
-        else FN(plain_column)(d, topo, begin, end, b, x, cj, TRS_FETCH_NOTHING);
-    }
+            FN(plain_column)(d, topo, begin, end, b, x, job->conj, TRS_FETCH_ENTRIES);
+        else FN(plain_column)(d, topo, begin, end, b, x, job->conj, TRS_FETCH_NOTHING); }
 }
 
 #endif

@@ -142,11 +142,18 @@ TRS_INLINE T FN(row)(const trs_tri *L, int32_t k, int32_t i, T b, const T *x, in
     const T *Lx = L->val;
     const int64_t p = L->ptr[k], q = L->ptr[k + 1] - 1;
     TRS_ASSERT(p <= q && L->idx[q] == i);
+#if IS_COMPLEX
+    const bool follows = chained && FN(follows)(L, k, i);
+    const T s = FN(sum)(L, p, q - follows, b, x, xs, cj, fetch);
+    if (follows) return FN(next_of_chain)(s, Lx[q], Lx[q - 1], *y, cj, scales);
+    return FN(first_of_chain)(s, Lx[q], cj, scales);
+#else /* two loops are faster here, and slower with complex numbers */
     if (chained && FN(follows)(L, k, i)) {
         const T s = FN(sum)(L, p, q - 1, b, x, xs, cj, fetch);
         return FN(next_of_chain)(s, Lx[q], Lx[q - 1], *y, cj, scales);
     }
     return FN(first_of_chain)(FN(sum)(L, p, q, b, x, xs, cj, fetch), Lx[q], cj, scales);
+#endif
 }
 
 /* Rows begin..end-1 in natural order, one after the other.  The x just before them is not looked at if they do not need

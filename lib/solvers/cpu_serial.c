@@ -1,16 +1,12 @@
 /* cpu_serial.c: forward substitution by rows in one thread, with which every other solver is compared.
  *
- * Rows are solved as cpu_row.h says, in their order, and x(i-1) stays in a register.  It reads and writes 12 nnz + 24 n
+ * Rows are solved as cpu_row.h defines it, in their order, and x(i-1) stays in a register.  It reads and writes 12 nnz + 24 n
  * bytes at best.  That is its time on large triangles with wide levels; on chains it is the latency of one
- * multiplication and subtraction a row.  On small ones it is the number of instructions.  So there are four ways to go
- * through the rows, all of which give the same bits:
+ * multiplication and subtraction a row.  On small ones it is the number of instructions.  Therefore strides of 1 and
+ * -1 have loops of their own: one that checks each row, and several for triangles where an update has seen that no x(i) is
+ * a quotient.  All other strides share one loop, which decides for each row.  All of them give the same bits.
  *
- *     CHECKED    whether x(i) is a quotient is seen row by row, and what lies ahead is fetched
- *     AHEAD      an update has seen that no x(i) is one
- *     IRREGULAR  the same, and entries are scattered over an x that the core's own cache does not hold: x is fetched too
- *     CACHED     as AHEAD, and the triangle stays in the last cache: nothing is fetched, which would cost more than it gains
- *
- * each for rows that are chained, and for others.  It has no data but which of them it takes. */
+ * It has no data but how its rows are solved. */
 #ifndef T
 
 #include "config.h"
@@ -19,24 +15,24 @@
 #include "base/number/clones.h"
 #include "base/debug.h"
 
-typedef enum way { CHECKED, AHEAD, IRREGULAR, CACHED, UNCHAINED, WAYS = 2 * UNCHAINED } way;
+/* how an instance solves its rows */
+typedef struct manner {
+    /* no x(i) is a quotient */
+    bool scales;
+    /* rows with an entry just before the diagonal are links of a chain */
+    bool chained;
+    trs_fetch fetch;
+} manner;
 
-/* bytes of values and columns that come from the cache as fast as rows take them: seen with last caches of 32 and 300 MiB */
+/* bytes of values and columns that come from the cache as fast as rows use them: seen with last caches of 32 and 300 MiB */
 enum { CACHE = 8 << 20 };
 
-/* The data of an instance is the way that it goes, plus UNCHAINED where rows are not chained.  One that was not updated
- * checks: so cuda-host, which is for chains, calls this solver with values that change without an update. */
-static int way_of(const trs_instance *inst)
+/* An instance that was not updated checks every row: cuda-host, which is for chains, calls this solver with values that
+ * change without an update. */
+static const manner *manner_of(const trs_instance *inst)
 {
-    return inst->data ? *(const int *)inst->data : CHECKED;
-}
-
-/* 1 and 2 for strides of 1 and of -1 of both B and X, 0 for others */
-static int stride_of(const trs_job *job)
-{
-    if (job->b.rs != job->x.rs) return 0;
-    if (job->x.rs == 1) return 1;
-    return job->x.rs == -1 ? 2 : 0;
+    static const manner checked = {false, true, TRS_FETCH_ENTRIES};
+    return inst->data ? inst->data : &checked;
 }
 
 #define TRS_BODY "solvers/cpu_serial.c"
@@ -109,16 +105,19 @@ static int build(trs_instance *inst)
 /* It solves with the arrays of the operator. */
 static int update(trs_instance *inst, void *stream)
 {
-    static const int ways[WAYS] = {0, 1, 2, 3, 4, 5, 6, 7};
-    static const way fetching[] = {CACHED, AHEAD, IRREGULAR}; /* by trs_fetch */
+    /* [scales][chained][fetch] */
+    static const manner manners[2][2][3] = {
+        {{{0, 0, 0}, {0, 0, 1}, {0, 0, 2}}, {{0, 1, 0}, {0, 1, 1}, {0, 1, 2}}},
+        {{{1, 0, 0}, {1, 0, 1}, {1, 0, 2}}, {{1, 1, 0}, {1, 1, 1}, {1, 1, 2}}}};
     const trs_tri *L = &inst->op->tri;
     (void)stream;
     const int rc = trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
     if (rc) return rc;
     const bool chained = trs_rows_chained(L);
-    way w = CHECKED;
-    if (trs_rows_scale(L, chained)) w = fetching[trs_rows_fetch(inst->op, &inst->ctx->machine)];
-    inst->data = (void *)&ways[chained ? w : w + UNCHAINED];
+    const bool scales = trs_rows_scale(L, chained);
+    trs_fetch fetch = TRS_FETCH_ENTRIES;
+    if (scales) fetch = trs_rows_fetch(inst->op, &inst->ctx->machine);
+    inst->data = (void *)&manners[scales][chained][fetch];
     return TRS_OK;
 }
 
@@ -142,65 +141,69 @@ const trs_solver trs_solver_cpu_serial = {
 
 #include "cpu_row.h"
 
-TRS_CLONES static bool FN(all_scale_at_once)(const trs_tri *L, bool chained)
+TRS_FMA_CLONES static bool FN(all_scale_at_once)(const trs_tri *L, bool chained)
 {
     return FN(all_scale)(L, chained);
 }
 
-/* ---- for strides of 1, of -1, as a reversed operator has them, and for others -------------------- */
+/* ---- rows begin..end-1 of one right-hand side ------------------------------------------------------ */
 
-/* Rows begin..end-1 of right-hand side r.  Each of these functions is compiled by itself, because one function with all of
- * them in it runs out of registers. */
-typedef void (*FN(rows_fn))(const trs_tri *, int32_t begin, int32_t end, const trs_job *, int r);
+/* Each of these functions is compiled by itself, because one function with all of them in it runs out of registers. */
+typedef void (*FN(rows_fn))(const trs_tri *, int32_t begin, int32_t end, const T *b, int64_t bs,
+                            T *x, int64_t xs, bool cj, const manner *m);
 
-#define TRS_B(job, r) ((const T *)(job)->b.p + (r) * (job)->b.cs)
-#define TRS_X(job, r) ((T *)(job)->x.p + (r) * (job)->x.cs)
+TRS_FMA_CLONES static void FN(any_rows)(const trs_tri *L, int32_t begin, int32_t end, const T *b,
+                                        int64_t bs, T *x, int64_t xs, bool cj, const manner *m)
+{
+    FN(rows)(L, begin, end, b, bs, x, xs, cj, m->fetch, m->scales, m->chained);
+}
 
-#define TRS_ROWS(name, bs, xs, fetch, scales, chained)                                             \
-    TRS_CLONES static void FN(name)(const trs_tri *L, int32_t begin, int32_t end,                  \
-                                    const trs_job *j, int r)                                       \
+/* The same for B and X of stride 1 (up) or -1 (down). */
+#define TRS_ROWS(name, stride, fetch, scales, chained)                                             \
+    TRS_FMA_CLONES static void FN(name)(const trs_tri *L, int32_t begin, int32_t end, const T *b,  \
+                                        int64_t bs, T *x, int64_t xs, bool cj, const manner *m)    \
     {                                                                                              \
-        FN(rows)                                                                                   \
-        (L, begin, end, TRS_B(j, r), bs, TRS_X(j, r), xs, j->conj, fetch, scales, chained);        \
+        TRS_ASSERT(bs == stride && xs == stride);                                                  \
+        (void)bs, (void)xs, (void)m;                                                               \
+        FN(rows)(L, begin, end, b, stride, x, stride, cj, fetch, scales, chained);                 \
     }
-#define TRS_WAY(name, fetch, scales, chained)                                                      \
-    TRS_ROWS(name, j->b.rs, j->x.rs, fetch, scales, chained)                                       \
-    TRS_ROWS(name##_up, 1, 1, fetch, scales, chained)                                              \
-    TRS_ROWS(name##_down, -1, -1, fetch, scales, chained)
+#define TRS_BOTH_STRIDES(name, fetch, scales, chained)                                             \
+    TRS_ROWS(name##_up, 1, fetch, scales, chained)                                                 \
+    TRS_ROWS(name##_down, -1, fetch, scales, chained)
 
-TRS_WAY(checked, TRS_FETCH_ENTRIES, false, true)
-TRS_WAY(ahead, TRS_FETCH_ENTRIES, true, true)
-TRS_WAY(irregular, TRS_FETCH_X, true, true)
-TRS_WAY(cached, TRS_FETCH_NOTHING, true, true)
-TRS_WAY(unchained_checked, TRS_FETCH_ENTRIES, false, false)
-TRS_WAY(unchained_ahead, TRS_FETCH_ENTRIES, true, false)
-TRS_WAY(unchained_irregular, TRS_FETCH_X, true, false)
-TRS_WAY(unchained_cached, TRS_FETCH_NOTHING, true, false)
+TRS_BOTH_STRIDES(checked, TRS_FETCH_ENTRIES, false, m->chained)
+TRS_BOTH_STRIDES(cached, TRS_FETCH_NOTHING, true, false)
+TRS_BOTH_STRIDES(ahead, TRS_FETCH_ENTRIES, true, false)
+TRS_BOTH_STRIDES(irregular, TRS_FETCH_X, true, m->chained)
+TRS_BOTH_STRIDES(cached_chain, TRS_FETCH_NOTHING, true, true)
+TRS_BOTH_STRIDES(ahead_chain, TRS_FETCH_ENTRIES, true, true)
 
-#undef TRS_WAY
+#undef TRS_BOTH_STRIDES
 #undef TRS_ROWS
-#undef TRS_B
-#undef TRS_X
+
+static FN(rows_fn) FN(choose_rows)(const manner *m, int64_t bs, int64_t xs)
+{
+    static const FN(rows_fn) checked[2] = {FN(checked_up), FN(checked_down)};
+    /* [chained][fetch][down] */
+    static const FN(rows_fn) scaled[2][3][2] = {{{FN(cached_up), FN(cached_down)},
+                                                 {FN(ahead_up), FN(ahead_down)},
+                                                 {FN(irregular_up), FN(irregular_down)}},
+                                                {{FN(cached_chain_up), FN(cached_chain_down)},
+                                                 {FN(ahead_chain_up), FN(ahead_chain_down)},
+                                                 {FN(irregular_up), FN(irregular_down)}}};
+    if (bs != xs || (xs != 1 && xs != -1)) return FN(any_rows);
+    if (!m->scales) return checked[xs < 0];
+    return scaled[m->chained][m->fetch][xs < 0];
+}
 
 static void FN(solve_rows)(const trs_instance *inst, int32_t begin, int32_t end, const trs_job *job)
 {
-#define TRS_STRIDES(name)                                                                          \
-    {                                                                                              \
-        FN(name), FN(name##_up), FN(name##_down)                                                   \
-    }
-    static const FN(rows_fn) table[WAYS][3] = {
-        [CHECKED] = TRS_STRIDES(checked),
-        [AHEAD] = TRS_STRIDES(ahead),
-        [IRREGULAR] = TRS_STRIDES(irregular),
-        [CACHED] = TRS_STRIDES(cached),
-        [UNCHAINED + CHECKED] = TRS_STRIDES(unchained_checked),
-        [UNCHAINED + AHEAD] = TRS_STRIDES(unchained_ahead),
-        [UNCHAINED + IRREGULAR] = TRS_STRIDES(unchained_irregular),
-        [UNCHAINED + CACHED] = TRS_STRIDES(unchained_cached),
-    };
-#undef TRS_STRIDES
-    const FN(rows_fn) rows = table[way_of(inst)][stride_of(job)];
-    for (int r = 0; r < job->nrhs; r++) rows(&inst->op->tri, begin, end, job, r);
+    const manner *m = manner_of(inst);
+    const trs_view b = job->b, x = job->x;
+    const FN(rows_fn) rows = FN(choose_rows)(m, b.rs, x.rs);
+    for (int r = 0; r < job->nrhs; r++)
+        rows(&inst->op->tri, begin, end, (const T *)b.p + r * b.cs, b.rs, (T *)x.p + r * x.cs, x.rs,
+             job->conj, m);
 }
 
 #endif

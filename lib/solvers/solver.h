@@ -17,20 +17,28 @@
 
 /* ---- what an estimate looks at ---------------------------------------------------------------- */
 
-typedef struct trs_shape { /* what every triangle has */
+/* features of every triangle */
+typedef struct trs_shape {
     int64_t n, nnz;
     int64_t levels, widest;
-    int64_t longest;     /* entries in the longest row */
-    double sum_longest;  /* over the levels, of the longest row of each */
-    double thin_entries; /* entries in levels too small to share out */
-    int64_t wide_levels; /* the others */
-    double waiting; /* fraction of the rows that wait for the row just before, in natural order */
-    /* fraction of the rows that do not stand beside the row before them in level order */
+    /* entries in the longest row */
+    int64_t longest;
+    /* sum over the levels of the entries in the longest row of each */
+    double sum_longest;
+    /* entries in levels too small to share among threads */
+    double thin_entries;
+    /* number of the other levels */
+    int64_t wide_levels;
+    /* fraction of the rows that wait for the row just before, in natural order */
+    double waiting;
+    /* fraction of the rows that are not next to the previous row of the level order */
     double scattered;
-    double
-        uneven; /* fraction of the rows that are not as long as the row just before, in natural order */
-    double irregular; /* fraction of the entries near whose column the row just before has none */
-    double elem;      /* bytes of a number */
+    /* fraction of the rows that are not as long as the row just before, in natural order */
+    double uneven;
+    /* fraction of the entries near whose column the row just before has none */
+    double irregular;
+    /* bytes of a number */
+    double elem;
     bool is_complex;
     int nrhs;
 } trs_shape;

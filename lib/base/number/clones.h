@@ -4,6 +4,9 @@
  * newer ones as well (AVX2 and FMA; AVX-512), and the dynamic linker binds its name to the right one.  The functions
  * that it calls must be TRS_INLINE, so that they are compiled for the same instruction set.
  *
+ * Every copy costs time to compile and memory.  Loops that gain less than 3 % from AVX-512 and its 32 registers use
+ * TRS_FMA_CLONES (doc/results/cpu/2026-11-25-copies.csv).  Those are most loops without vectors.
+ *
  * Rounding.  If the processor has fused multiply-adds, compilers use one for `s -= a * x`.  Two functions that must
  * give the same bits therefore sum by statements with a single product.  TRS_ROUNDED (t) prevents the fusion of a
  * product t that is added afterwards; otherwise the compiler would choose which of two products is rounded. */
@@ -20,9 +23,11 @@
 #endif
 
 #if defined HAVE_TARGET_CLONES && !defined TRS_SANITIZED
-#define TRS_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#define TRS_CLONES     __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#define TRS_FMA_CLONES __attribute__((target_clones("default", "arch=x86-64-v3")))
 #else
 #define TRS_CLONES
+#define TRS_FMA_CLONES
 #endif
 
 #define TRS_INLINE static inline __attribute__((always_inline))

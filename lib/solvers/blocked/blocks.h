@@ -22,15 +22,18 @@
 
 typedef struct trs_blocks {
     int32_t n;
-    int columns,
-        rows; /* binary logarithms of the columns of a block and of the rows of a row tile */
-    int32_t blocks, tiles; /* how many there are, tiles being row tiles */
-    int64_t *
-        tile; /* [blocks*tiles+1] tile (j, q) begins at tile [j*tiles+q] and ends where the next one begins */
-    int64_t *corner; /* [tiles] where the corner of each row tile begins */
-    uint32_t *at;    /* [nnz-n] of each entry: row in its row tile << 16 | column in its block */
-    uint32_t *
-        place; /* [nnz-n] where its value is, counted from the first entry of the row tile in CSR */
+    /* binary logarithms of the columns of a block and of the rows of a row tile */
+    int columns, rows;
+    /* number of blocks, and of row tiles */
+    int32_t blocks, tiles;
+    /* [blocks*tiles+1] tile (j, q) begins at tile [j*tiles+q] and ends where the next one begins */
+    int64_t *tile;
+    /* [tiles] where the corner of each row tile begins */
+    int64_t *corner;
+    /* [nnz-n] of each entry: row in its row tile << 16 | column in its block */
+    uint32_t *at;
+    /* [nnz-n] where its value is, counted from the first entry of the row tile in CSR */
+    uint32_t *place;
 } trs_blocks;
 
 /* The binary logarithms of the sizes for a triangle, given the bytes of a core's own cache: a block of x is to stay

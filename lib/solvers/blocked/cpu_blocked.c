@@ -337,8 +337,10 @@ TRS_INLINE void FN(solve_corner)(const blocked_data *d, int32_t q, int64_t end, 
     }
 }
 
-/* The same where a reciprocal is not a normal number: column by column, each divided by its pivot first. */
-TRS_INLINE void FN(divide_corner)(const blocked_data *d, int32_t q, int64_t end, T *y, FN(form) f)
+/* The same where a reciprocal is not a normal number: column by column, each divided by its pivot first.  It is rare, so
+ * there is one copy of it. */
+static __attribute__((cold, noinline)) void FN(divide_corner)(const blocked_data *d, int32_t q,
+                                                              int64_t end, T *y, FN(form) f)
 {
     const trs_blocks *b = &d->blocks;
     const T *pivot = (const T *)d->pivot + trs_first_row(b, q), *val = d->val;
@@ -430,24 +432,24 @@ TRS_INLINE void FN(solve_own)(group *g, int thread, int team, int lanes, int ste
     }
 }
 
-TRS_CLONES static void FN(solve_forward)(void *user, int thread, int team)
+TRS_FMA_CLONES static void FN(solve_forward)(void *user, int thread, int team)
 {
     group *g = user;
-    if (g->job->conj) FN(solve_own)(g, thread, team, 1, 1, true);
+    if (IS_COMPLEX && g->job->conj) FN(solve_own)(g, thread, team, 1, 1, true);
     else FN(solve_own)(g, thread, team, 1, 1, false);
 }
 
-TRS_CLONES static void FN(solve_backward)(void *user, int thread, int team)
+TRS_FMA_CLONES static void FN(solve_backward)(void *user, int thread, int team)
 {
     group *g = user;
-    if (g->job->conj) FN(solve_own)(g, thread, team, 1, -1, true);
+    if (IS_COMPLEX && g->job->conj) FN(solve_own)(g, thread, team, 1, -1, true);
     else FN(solve_own)(g, thread, team, 1, -1, false);
 }
 
 TRS_CLONES static void FN(solve_many)(void *user, int thread, int team)
 {
     group *g = user;
-    if (g->job->conj) FN(solve_own)(g, thread, team, FN(LANES), FN(LANES), true);
+    if (IS_COMPLEX && g->job->conj) FN(solve_own)(g, thread, team, FN(LANES), FN(LANES), true);
     else FN(solve_own)(g, thread, team, FN(LANES), FN(LANES), false);
 }
 

@@ -13,21 +13,26 @@
 
 #include "solvers/solver.h"
 
-typedef struct trs_ell_block { /* its rows are those up to the begin of the next one */
-    int32_t begin;             /* the place in the order of its first row */
-    int32_t length;            /* entries of each row, without the diagonal */
+/* Its rows are those up to the begin of the next one. */
+typedef struct trs_ell_block {
+    /* the place in the order of its first row */
+    int32_t begin;
+    /* entries of each row, without the diagonal */
+    int32_t length;
     bool chained;
 } trs_ell_block;
 
 typedef struct trs_ell_blocks {
     int32_t blocks;
-    trs_ell_block *block; /* [blocks+1]; the last one begins at n */
-    int32_t
-        *row; /* [n] the rows in their order; numbers are places in memory (solvers/contiguous.h) */
-    int32_t *column; /* [nnz-n] likewise */
+    /* [blocks+1]; the last one begins at n */
+    trs_ell_block *block;
+    /* [n] the rows in their order; numbers are places in memory (solvers/contiguous.h) */
+    int32_t *row;
+    /* [nnz-n] the columns, numbered in the same way */
+    int32_t *column;
 } trs_ell_blocks;
 
-/* So many blocks there are at most in a triangle of this shape. */
+/* Upper bound of the number of blocks of a triangle of this shape. */
 int64_t trs_ell_most(const trs_shape *s);
 /* Make them of op, whose pattern and levels are on the host, in O(nnz).  After TRS_EMEM the caller frees what is there. */
 int trs_ell_make(trs_context *ctx, const trs_operator *op, trs_ell_blocks *e);

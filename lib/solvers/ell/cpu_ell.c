@@ -4,7 +4,7 @@
  *     r(i) = 1 / L(i, i),   c(i) = L(i, i-1) r(i)
  *
  * Rows of factors of circuits have few entries, and no two neighbours the same number of them: a loop over rows spends most
- * of its time on branches that were foretold wrongly, and on divisions.  Within a block of rows of one length (blocks.h)
+ * of its time on mispredicted branches, and on divisions.  Within a block of rows of one length (blocks.h)
  * there is no branch but that of the loop over them, and r and c are computed by the update.  No row of a block waits for
  * another one, so that a core has as many under way as it can hold.  The order of a sum and the roundings are those of
  * solvers/cpu_row.h: x has the bits of cpu-serial.
@@ -22,11 +22,14 @@
 
 typedef struct ell_data {
     trs_ell_blocks by;
-    void *val;   /* [nnz-n] in that order */
-    void *pivot; /* [n] likewise */
-    bool
-        scaled; /* pivot has r, and val has c; if one of them is no normal number, pivot has L(i, i), and val the entry */
-    bool copies; /* the pivots of the first block are 1 */
+    /* [nnz-n] in that order */
+    void *val;
+    /* [n] in that order */
+    void *pivot;
+    /* pivot has r, and val has c; otherwise, if one of them is not a normal number, L(i, i) and the entry */
+    bool scaled;
+    /* the pivots of the first block are 1 */
+    bool copies;
 } ell_data;
 
 enum { UNROLLED = 8 }; /* entries of a sum up to which each number of them has a loop of its own */
@@ -229,6 +232,7 @@ TRS_INLINE void FN(solve_rows)(const FN(block) * of, const T *b, T *x, int32_t s
     }
 }
 
+/* The same where r and c are normal numbers. */
 TRS_INLINE void FN(solve_block)(const FN(block) * w, const T *b, T *x, bool chained)
 {
     switch (w->length - chained) {

@@ -272,7 +272,7 @@ TRS_INLINE bool FN(take_row)(const trs_tri *L, int32_t i, const trs_run *run, T 
     return good;
 }
 
-TRS_CLONES static void FN(take_unit)(const trs_instance *inst, int32_t k)
+TRS_FMA_CLONES static void FN(take_unit)(const trs_instance *inst, int32_t k)
 {
     stencil_data *d = inst->data;
     const trs_unit *unit = &d->units.unit[k];
@@ -324,20 +324,23 @@ TRS_INLINE void FN(do_tiles)(const stencil_solve *s, int32_t k, bool follows, bo
      (const T *)s->job->b.p + r * s->job->b.cs, (T *)s->job->x.p + r * s->job->x.cs);
 }
 
-/* For all right-hand sides.  Where rows follow one another, and where they do not, there is machine code of its own. */
+/* For all right-hand sides.  With real numbers, rows that follow one another and rows that do not have machine code of
+ * their own, in both directions. */
 TRS_INLINE void FN(do_unit)(const stencil_solve *s, int32_t k)
 {
     const stencil_data *d = s->inst->data;
     const trs_unit *unit = &d->units.unit[k];
     const bool reversed = s->inst->op->reversed;
-    if (!d->tiled[k]) trs_serial_rows(&d->serial, unit->begin, unit->end, &s->rows);
-    else if (d->units.run[unit->run].follows) {
-        if (reversed) FN(do_tiles)(s, k, true, true);
-        else FN(do_tiles)(s, k, true, false);
-    } else {
-        if (reversed) FN(do_tiles)(s, k, false, true);
-        else FN(do_tiles)(s, k, false, false);
+    if (!d->tiled[k]) {
+        trs_serial_rows(&d->serial, unit->begin, unit->end, &s->rows);
+        return;
     }
+    const bool follows = d->units.run[unit->run].follows;
+    if (IS_COMPLEX) FN(do_tiles)(s, k, follows, reversed);
+    else if (follows && reversed) FN(do_tiles)(s, k, true, true);
+    else if (follows) FN(do_tiles)(s, k, true, false);
+    else if (reversed) FN(do_tiles)(s, k, false, true);
+    else FN(do_tiles)(s, k, false, false);
 }
 
 TRS_CLONES static void FN(do_units)(const stencil_solve *s, int32_t begin, int32_t end)

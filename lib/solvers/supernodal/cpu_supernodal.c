@@ -45,7 +45,8 @@ static int update(trs_instance *inst, void *stream)
 {
     (void)stream;
     const int rc = trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
-    return rc ? rc : supernodal_fill(inst, inst->data);
+    if (rc) return rc;
+    return supernodal_fill(inst, inst->data);
 }
 
 /* ---- a solve -------------------------------------------------------------------------------------- */
@@ -86,7 +87,8 @@ static int lanes_for(trs_dtype dtype, int nrhs)
 {
     const int lanes = (int)(64 / trs_size(dtype));
     if (nrhs == 1) return 1;
-    return nrhs <= lanes ? lanes : 2 * lanes;
+    if (nrhs <= lanes) return lanes;
+    return 2 * lanes;
 }
 
 static void copy_rows(const rows *r, int64_t begin, int64_t end, bool back)

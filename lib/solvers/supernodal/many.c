@@ -14,6 +14,8 @@
 
 #include <string.h>
 
+enum { FROM_X = 1, TO_X = 2 }; /* copies of the rows of a node */
+
 #define TRS_BODY "solvers/supernodal/many.c"
 #include "base/each_type.h"
 
@@ -95,6 +97,27 @@ static inline T *FN(row_at)(const solving *s, int32_t number)
     return (T *)s->x + (int64_t)number * s->lanes;
 }
 
+/* The rows of a node are in the opposite order in memory of a reversed operator. */
+TRS_INLINE void FN(take_rows)(const solving *s, const node *k, T *t, int vectors)
+{
+    const int64_t step = s->d->reversed ? -s->lanes : s->lanes;
+    const T *x = FN(row_at)(s, in_memory(s->d, k->first));
+    for (int32_t i = 0; i < k->width; i++)
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; v++)
+            FN(store)(t + (i * vectors + v) * FN(LANES), FN(load)(x + i * step + v * FN(LANES)));
+}
+
+TRS_INLINE void FN(give_rows)(const solving *s, const node *k, const T *t, int vectors)
+{
+    const int64_t step = s->d->reversed ? -s->lanes : s->lanes;
+    T *x = FN(row_at)(s, in_memory(s->d, k->first));
+    for (int32_t i = 0; i < k->width; i++)
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; v++)
+            FN(store)(x + i * step + v * FN(LANES), FN(load)(t + (i * vectors + v) * FN(LANES)));
+}
+
 /* ---- tiles ---------------------------------------------------------------------------------------- */
 
 /* s = rows row .. row+BLOCK-1 of a tile times t. */
@@ -141,8 +164,8 @@ TRS_INLINE void FN(apply)(const T *inverse, int32_t columns, T *t, int vectors, 
     memcpy(t, to, (size_t)(columns * lanes) * sizeof *t);
 }
 
-/* t = D^-1 t; t has room for whole tiles.  Returns where the tiles of the list begin. */
-TRS_INLINE const T *FN(solve_diagonal)(const node *k, const T *value, T *t, int vectors, bool cj)
+/* t = D^-1 t; t has room for whole tiles. */
+TRS_INLINE void FN(solve_diagonal)(const node *k, const T *value, T *t, int vectors, bool cj)
 {
     const int lanes = vectors * FN(LANES);
     FN(sums) s;
@@ -162,15 +185,30 @@ TRS_INLINE const T *FN(solve_diagonal)(const node *k, const T *value, T *t, int 
             value += FN(LANES) * columns;
         }
     }
-    return value;
+}
+
+/* t = D^-1 t, where t is read from x before, or written to it afterwards. */
+TRS_INLINE void FN(solve_some)(const solving *s, const node *k, T *t, int copies, int vectors)
+{
+    if (copies & FROM_X) FN(take_rows)(s, k, t, vectors);
+    FN(solve_diagonal)(k, (const T *)s->d->value + k->value, t, vectors, s->conj);
+    if (copies & TO_X) FN(give_rows)(s, k, t, vectors);
+}
+
+/* Where tile number `tile` of the list begins. */
+static inline const T *FN(tile_at)(const solving *s, const node *k, int32_t tile)
+{
+    return (const T *)s->d->value + k->value + diagonal_numbers(k->width, FN(LANES)) +
+           (int64_t)tile * FN(LANES) * k->width;
 }
 
 /* ---- scatter -------------------------------------------------------------------------------------- */
 
-TRS_INLINE void FN(spread_tiles)(const solving *s, const node *k, const T *tile, int32_t begin,
-                                 int32_t end, const T *t, T *sum, int vectors)
+TRS_INLINE void FN(spread_tiles)(const solving *s, const node *k, int32_t begin, int32_t end,
+                                 const T *t, T *sum, int vectors)
 {
     const int32_t *list = s->d->list + k->list;
+    const T *tile = FN(tile_at)(s, k, begin);
     FN(sums) a;
     for (int32_t e = begin * FN(LANES); e < end * FN(LANES); e += FN(LANES)) {
         for (int row = 0; row < FN(LANES) && e + row < k->rows; row += FN(BLOCK)) {
@@ -184,38 +222,6 @@ TRS_INLINE void FN(spread_tiles)(const solving *s, const node *k, const T *tile,
         }
         tile += FN(LANES) * k->width;
     }
-}
-
-/* The rows of a node are in the opposite order in memory of a reversed operator. */
-TRS_INLINE void FN(take_rows)(const solving *s, const node *k, T *t, int vectors)
-{
-    const int64_t step = s->d->reversed ? -s->lanes : s->lanes;
-    const T *x = FN(row_at)(s, in_memory(s->d, k->first));
-    for (int32_t i = 0; i < k->width; i++)
-#pragma GCC unroll 2
-        for (int v = 0; v < vectors; v++)
-            FN(store)(t + (i * vectors + v) * FN(LANES), FN(load)(x + i * step + v * FN(LANES)));
-}
-
-TRS_INLINE void FN(give_rows)(const solving *s, const node *k, const T *t, int vectors)
-{
-    const int64_t step = s->d->reversed ? -s->lanes : s->lanes;
-    T *x = FN(row_at)(s, in_memory(s->d, k->first));
-    for (int32_t i = 0; i < k->width; i++)
-#pragma GCC unroll 2
-        for (int v = 0; v < vectors; v++)
-            FN(store)(x + i * step + v * FN(LANES), FN(load)(t + (i * vectors + v) * FN(LANES)));
-}
-
-enum { FN(ROOM) = (WIDTH + FN(LANES)) * 2 * FN(LANES) }; /* of t */
-
-TRS_INLINE void FN(scatter)(const solving *s, const node *k, T *sum, int vectors)
-{
-    T t[FN(ROOM)];
-    FN(take_rows)(s, k, t, vectors);
-    const T *tile = FN(solve_diagonal)(k, (const T *)s->d->value + k->value, t, vectors, s->conj);
-    FN(give_rows)(s, k, t, vectors);
-    FN(spread_tiles)(s, k, tile, 0, tiles_of(k->rows, FN(LANES)), t, sum, vectors);
 }
 
 /* ---- sparse rows ---------------------------------------------------------------------------------- */
@@ -309,12 +315,14 @@ TRS_INLINE void FN(gather_columns)(const solving *s, const T *tile, const int32_
         FN(subtract_row)(total + c * vectors * FN(LANES), a.of[c], vectors, s->conj);
 }
 
-/* total -= tiles begin .. end-1 times X. */
-TRS_INLINE void FN(collect_tiles)(const solving *s, const node *k, const T *tile, int32_t begin,
-                                  int32_t end, T *total, int vectors)
+/* total -= tiles begin .. end-1 times X.  from_x: it is set to the rows of the node before. */
+TRS_INLINE void FN(collect_tiles)(const solving *s, const node *k, int32_t begin, int32_t end,
+                                  T *total, bool from_x, int vectors)
 {
     const int32_t *list = s->d->list + k->list;
+    const T *tile = FN(tile_at)(s, k, begin);
     const int lanes = vectors * FN(LANES);
+    if (from_x) FN(take_rows)(s, k, total, vectors);
     for (int32_t e = begin * FN(LANES); e < end * FN(LANES); e += FN(LANES)) {
         const int32_t rows = k->rows - e < FN(LANES) ? k->rows - e : FN(LANES);
         int32_t c = 0;
@@ -330,36 +338,65 @@ TRS_INLINE void FN(collect_tiles)(const solving *s, const node *k, const T *tile
     }
 }
 
-TRS_INLINE void FN(gather)(const solving *s, const node *k, int vectors)
+/* ---- functions for one vector and for two ---------------------------------------------------------- */
+
+#define FOR_VECTORS(s, call, ...)                                                                  \
+    do {                                                                                           \
+        if ((s)->lanes == FN(LANES)) call(__VA_ARGS__, 1);                                         \
+        else call(__VA_ARGS__, 2);                                                                 \
+    } while (0)
+
+enum { FN(ROOM) = (WIDTH + FN(LANES)) * 2 * FN(LANES) }; /* of t */
+
+static TRS_CLONES void FN(solve_rows)(const solving *s, const node *k, T *t, int copies)
 {
-    T t[FN(ROOM)];
-    const T *value = (const T *)s->d->value + k->value;
-    FN(take_rows)(s, k, t, vectors);
-    FN(collect_tiles)
-    (s, k, value + diagonal_numbers(k->width, FN(LANES)), 0, tiles_of(k->rows, FN(LANES)), t,
-     vectors);
-    FN(solve_diagonal)(k, value, t, vectors, s->conj);
-    FN(give_rows)(s, k, t, vectors);
+    FOR_VECTORS(s, FN(solve_some), s, k, t, copies);
 }
+
+static TRS_CLONES void FN(spread_rows)(const solving *s, const node *k, int32_t begin, int32_t end,
+                                       const T *t, T *sum)
+{
+    FOR_VECTORS(s, FN(spread_tiles), s, k, begin, end, t, sum);
+}
+
+static TRS_CLONES void FN(collect_rows)(const solving *s, const node *k, int32_t begin, int32_t end,
+                                        T *total, bool from_x)
+{
+    FOR_VECTORS(s, FN(collect_tiles), s, k, begin, end, total, from_x);
+}
+
+static TRS_CLONES void FN(leaf)(const solving *s, const node *k, T *sum)
+{
+    if (s->d->gather) FOR_VECTORS(s, FN(gather_leaf), s, k);
+    else FOR_VECTORS(s, FN(scatter_leaf), s, k, sum);
+}
+
+#undef FOR_VECTORS
 
 /* ---- nodes ---------------------------------------------------------------------------------------- */
 
-TRS_INLINE void FN(run_nodes)(const solving *s, const int32_t *nodes, int32_t count, T *sum,
-                              int vectors)
+static void FN(scatter)(const solving *s, const node *k, T *sum)
+{
+    T t[FN(ROOM)];
+    FN(solve_rows)(s, k, t, FROM_X | TO_X);
+    FN(spread_rows)(s, k, 0, tiles_of(k->rows, FN(LANES)), t, sum);
+}
+
+static void FN(gather)(const solving *s, const node *k)
+{
+    T t[FN(ROOM)];
+    FN(collect_rows)(s, k, 0, tiles_of(k->rows, FN(LANES)), t, true);
+    FN(solve_rows)(s, k, t, TO_X);
+}
+
+static void FN(run)(const solving *s, const int32_t *nodes, int32_t count, void *sum)
 {
     for (int32_t q = 0; q < count; q++) {
         const node *k = &s->d->node[nodes[q]];
-        if (s->d->gather && k->leaf) FN(gather_leaf)(s, k, vectors);
-        else if (s->d->gather) FN(gather)(s, k, vectors);
-        else if (k->leaf) FN(scatter_leaf)(s, k, sum, vectors);
-        else FN(scatter)(s, k, sum, vectors);
+        if (k->leaf) FN(leaf)(s, k, sum);
+        else if (s->d->gather) FN(gather)(s, k);
+        else FN(scatter)(s, k, sum);
     }
-}
-
-static TRS_CLONES void FN(run)(const solving *s, const int32_t *nodes, int32_t count, void *sum)
-{
-    if (s->lanes == FN(LANES)) FN(run_nodes)(s, nodes, count, sum, 1);
-    else FN(run_nodes)(s, nodes, count, sum, 2);
 }
 
 /* b is x. */
@@ -383,20 +420,10 @@ static void FN(join)(const solving *s, int32_t begin, int32_t end)
 
 /* ---- nodes that are shared ------------------------------------------------------------------------ */
 
-TRS_INLINE void FN(spread_some)(const solving *s, const node *k, int32_t begin, int32_t end, T *t,
-                                int vectors)
+static void FN(spread)(const solving *s, const node *k, int32_t begin, int32_t end, void *held)
 {
-    FN(take_rows)(s, k, t, vectors);
-    const T *tile = FN(solve_diagonal)(k, (const T *)s->d->value + k->value, t, vectors, s->conj);
-    FN(spread_tiles)
-    (s, k, tile + (int64_t)begin * FN(LANES) * k->width, begin, end, t, s->x, vectors);
-}
-
-static TRS_CLONES void FN(spread)(const solving *s, const node *k, int32_t begin, int32_t end,
-                                  void *held)
-{
-    if (s->lanes == FN(LANES)) FN(spread_some)(s, k, begin, end, held, 1);
-    else FN(spread_some)(s, k, begin, end, held, 2);
+    FN(solve_rows)(s, k, held, FROM_X);
+    FN(spread_rows)(s, k, begin, end, held, s->x);
 }
 
 static void FN(keep)(const solving *s, const node *k, const void *held)
@@ -404,33 +431,21 @@ static void FN(keep)(const solving *s, const node *k, const void *held)
     FN(give_rows)(s, k, held, s->lanes / FN(LANES));
 }
 
-TRS_INLINE void FN(collect_some)(const solving *s, const node *k, int32_t begin, int32_t end,
-                                 T *part, int vectors)
+static void FN(collect)(const solving *s, const node *k, int32_t begin, int32_t end, void *part)
 {
-    const int64_t tile =
-        diagonal_numbers(k->width, FN(LANES)) + (int64_t)begin * FN(LANES) * k->width;
-    memset(part, 0, (size_t)k->width * (size_t)s->lanes * sizeof *part);
-    FN(collect_tiles)(s, k, (const T *)s->d->value + k->value + tile, begin, end, part, vectors);
-}
-
-static TRS_CLONES void FN(collect)(const solving *s, const node *k, int32_t begin, int32_t end,
-                                   void *part)
-{
-    if (s->lanes == FN(LANES)) FN(collect_some)(s, k, begin, end, part, 1);
-    else FN(collect_some)(s, k, begin, end, part, 2);
+    memset(part, 0, (size_t)k->width * (size_t)s->lanes * sizeof(T));
+    FN(collect_rows)(s, k, begin, end, part, false);
 }
 
 /* The parts have been subtracted from zero. */
-static TRS_CLONES void FN(finish)(const solving *s, const node *k)
+static void FN(finish)(const solving *s, const node *k)
 {
     T t[FN(ROOM)];
-    const int vectors = s->lanes / FN(LANES);
     const T *part = (const T *)s->part;
-    FN(take_rows)(s, k, t, vectors);
+    FN(collect_rows)(s, k, 0, 0, t, true);
     for (int w = 0; w < k->shares; w++, part += WIDTH * s->lanes)
         for (int32_t c = 0; c < k->width * s->lanes; c++) t[c] += part[c];
-    FN(solve_diagonal)(k, (const T *)s->d->value + k->value, t, vectors, s->conj);
-    FN(give_rows)(s, k, t, vectors);
+    FN(solve_rows)(s, k, t, TO_X);
 }
 
 static const kernels FN(many) = {FN(run),  FN(take),    FN(join),  FN(spread),

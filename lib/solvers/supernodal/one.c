@@ -254,18 +254,81 @@ TRS_INLINE void FN(leaf_rows)(const solving *s, const node *k, int64_t step, boo
 }
 
 /* A function by itself, because the rows need all registers.  Rows of factors are mostly chained. */
-static TRS_CLONES void FN(gather_leaf)(const solving *s, const node *k)
+static CLONES void FN(gather_leaf)(const solving *s, const node *k)
 {
     const supernodal *d = s->d;
-    if (!d->scales || !d->chained) FN(leaf_rows)(s, k, d->reversed ? -1 : 1, d->scales, d->chained);
+    if (IS_COMPLEX || !d->scales || !d->chained)
+        FN(leaf_rows)(s, k, d->reversed ? -1 : 1, d->scales, d->chained);
     else if (d->reversed) FN(leaf_rows)(s, k, -1, true, true);
     else FN(leaf_rows)(s, k, 1, true, true);
 }
 
+/* ---- nodes of any width, and nodes that are shared -------------------------------------------------- */
+
+/* t = D^-1 t of a node, and tiles begin .. end-1 of its list. */
+static TRS_CLONES void FN(spread_rows)(const solving *s, const node *k, int32_t begin, int32_t end,
+                                       T *t, T *sum)
+{
+    FN(take_rows)((const T *)s->x + in_memory(s->d, k->first), k->width, s->d->reversed, t);
+    const T *tile = FN(solve_diagonal)(k, (const T *)s->d->value + k->value, k->width, t, s->conj);
+    FN(spread_tiles)
+    (s, k, tile + (int64_t)begin * FN(LANES) * k->width, k->width, begin, end, t, sum);
+}
+
+static void FN(spread)(const solving *s, const node *k, int32_t begin, int32_t end, void *held)
+{
+    FN(spread_rows)(s, k, begin, end, held, s->x);
+}
+
+static void FN(keep)(const solving *s, const node *k, const void *held)
+{
+    FN(give_rows)(held, k->width, s->d->reversed, (T *)s->x + in_memory(s->d, k->first));
+}
+
+static void FN(scatter_any)(const solving *s, const node *k, T *sum)
+{
+    T t[WIDTH + FN(LANES)];
+    FN(spread_rows)(s, k, 0, tiles_of(k->rows, FN(LANES)), t, sum);
+    FN(keep)(s, k, t);
+}
+
+static TRS_CLONES void FN(collect)(const solving *s, const node *k, int32_t begin, int32_t end,
+                                   void *part)
+{
+    const int64_t tile =
+        diagonal_numbers(k->width, FN(LANES)) + (int64_t)begin * FN(LANES) * k->width;
+    FN(collect_tiles)(s, k, (const T *)s->d->value + k->value + tile, k->width, begin, end, part);
+}
+
+/* x_s = D_s^-1 (b_s - the sum of parts), part [parts][WIDTH] */
+static TRS_CLONES void FN(finish_rows)(const solving *s, const node *k, const T *part, int parts)
+{
+    const supernodal *d = s->d;
+    T t[WIDTH + FN(LANES)];
+    const int32_t at = in_memory(d, k->first);
+    FN(take_rows)((const T *)s->b + at, k->width, d->reversed, t);
+    for (int w = 0; w < parts; w++)
+        for (int32_t c = 0; c < k->width; c++) t[c] -= part[w * WIDTH + c];
+    FN(solve_diagonal)(k, (const T *)d->value + k->value, k->width, t, s->conj);
+    FN(give_rows)(t, k->width, d->reversed, (T *)s->x + at);
+}
+
+static void FN(finish)(const solving *s, const node *k)
+{
+    FN(finish_rows)(s, k, (const T *)s->part, k->shares);
+}
+
+static void FN(gather_any)(const solving *s, const node *k)
+{
+    T total[WIDTH];
+    FN(collect)(s, k, 0, tiles_of(k->rows, FN(LANES)), total);
+    FN(finish_rows)(s, k, total, 1);
+}
+
 /* ---- nodes ---------------------------------------------------------------------------------------- */
 
-/* Code for each width up to eight. */
-#define FOR_WIDTH(width, call)                                                                     \
+/* Code for each width up to eight, or to four for complex numbers. */
+#define FOR_WIDTH(width, call, other)                                                              \
     switch (width) {                                                                               \
     case 1:                                                                                        \
         call(1);                                                                                   \
@@ -280,19 +343,23 @@ static TRS_CLONES void FN(gather_leaf)(const solving *s, const node *k)
         call(4);                                                                                   \
         break;                                                                                     \
     case 5:                                                                                        \
-        call(5);                                                                                   \
+        if (IS_COMPLEX) other;                                                                     \
+        else call(5);                                                                              \
         break;                                                                                     \
     case 6:                                                                                        \
-        call(6);                                                                                   \
+        if (IS_COMPLEX) other;                                                                     \
+        else call(6);                                                                              \
         break;                                                                                     \
     case 7:                                                                                        \
-        call(7);                                                                                   \
+        if (IS_COMPLEX) other;                                                                     \
+        else call(7);                                                                              \
         break;                                                                                     \
     case 8:                                                                                        \
-        call(8);                                                                                   \
+        if (IS_COMPLEX) other;                                                                     \
+        else call(8);                                                                              \
         break;                                                                                     \
     default:                                                                                       \
-        call(width);                                                                               \
+        other;                                                                                     \
         break;                                                                                     \
     }
 
@@ -305,7 +372,7 @@ static TRS_CLONES void FN(run_scatter)(const solving *s, const int32_t *nodes, i
         else if (k->leaf) FN(scatter_leaf)(s, k, false, sum);
         else {
 #define CALL(width) FN(scatter)(s, k, width, sum)
-            FOR_WIDTH(k->width, CALL)
+            FOR_WIDTH(k->width, CALL, FN(scatter_any)(s, k, sum))
 #undef CALL
         }
     }
@@ -318,7 +385,7 @@ static TRS_CLONES void FN(run_gather)(const solving *s, const int32_t *nodes, in
         if (k->leaf) FN(gather_leaf)(s, k);
         else {
 #define CALL(width) FN(gather)(s, k, width)
-            FOR_WIDTH(k->width, CALL)
+            FOR_WIDTH(k->width, CALL, FN(gather_any)(s, k))
 #undef CALL
         }
     }
@@ -351,43 +418,6 @@ static void FN(join)(const solving *s, int32_t begin, int32_t end)
         for (int w = 0; w < d->workers; w++) all += sum[(int64_t)w * d->tops + k];
         x[d->top[k]] = all;
     }
-}
-
-/* ---- nodes that are shared ------------------------------------------------------------------------ */
-
-static TRS_CLONES void FN(spread)(const solving *s, const node *k, int32_t begin, int32_t end,
-                                  void *held)
-{
-    T *t = held;
-    FN(take_rows)((const T *)s->x + in_memory(s->d, k->first), k->width, s->d->reversed, t);
-    const T *tile = FN(solve_diagonal)(k, (const T *)s->d->value + k->value, k->width, t, s->conj);
-    FN(spread_tiles)
-    (s, k, tile + (int64_t)begin * FN(LANES) * k->width, k->width, begin, end, t, s->x);
-}
-
-static void FN(keep)(const solving *s, const node *k, const void *held)
-{
-    FN(give_rows)(held, k->width, s->d->reversed, (T *)s->x + in_memory(s->d, k->first));
-}
-
-static TRS_CLONES void FN(collect)(const solving *s, const node *k, int32_t begin, int32_t end,
-                                   void *part)
-{
-    const int64_t tile =
-        diagonal_numbers(k->width, FN(LANES)) + (int64_t)begin * FN(LANES) * k->width;
-    FN(collect_tiles)(s, k, (const T *)s->d->value + k->value + tile, k->width, begin, end, part);
-}
-
-static TRS_CLONES void FN(finish)(const solving *s, const node *k)
-{
-    const supernodal *d = s->d;
-    T t[WIDTH + FN(LANES)];
-    const int32_t at = in_memory(d, k->first);
-    FN(take_rows)((const T *)s->b + at, k->width, d->reversed, t);
-    for (int w = 0; w < k->shares; w++)
-        for (int32_t c = 0; c < k->width; c++) t[c] -= ((const T *)s->part)[w * WIDTH + c];
-    FN(solve_diagonal)(k, (const T *)d->value + k->value, k->width, t, s->conj);
-    FN(give_rows)(t, k->width, d->reversed, (T *)s->x + at);
 }
 
 static const kernels FN(one) = {FN(run),  FN(take),    FN(join),  FN(spread),

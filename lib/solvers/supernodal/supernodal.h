@@ -29,41 +29,59 @@
 enum { WIDTH = 64, MOST_WORKERS = 64 };
 
 typedef struct node {
-    int32_t first, width; /* its rows are rows first .. first+width-1 of the operator */
+    /* its rows are rows first .. first+width-1 of the operator */
+    int32_t first, width;
     bool leaf;
-    int32_t rows;         /* of its list; of a leaf by gather none is kept */
-    int32_t own;          /* of them that x has; the others are rows of the shared top */
-    int32_t shares;       /* workers that share its tiles */
-    int64_t list;         /* its list is list [list ..] */
-    int64_t value;        /* its values are value [value ..] */
-    int64_t count, entry; /* leaf: its rows have count [count ..] entries, in column [entry ..] */
-    uint64_t
-        substituted; /* bit j: strip j has its diagonal block; leaf: 1: it has diagonal entries */
+    /* number of rows in `list`; 0 for a leaf in gather mode */
+    int32_t rows;
+    /* the first `own` of them are rows of x, the others rows of the shared top */
+    int32_t own;
+    /* number of workers that share its tiles */
+    int32_t shares;
+    /* its list is list [list ..] */
+    int64_t list;
+    /* its values are value [value ..] */
+    int64_t value;
+    /* leaf: its rows have count [count ..] entries, in column [entry ..] */
+    int64_t count, entry;
+    /* bit j: strip j stores its diagonal block; leaf: 1 if it stores diagonal entries */
+    uint64_t substituted;
 } node;
 
 /* Nodes are given to workers, whole subtrees each.  What subtrees of several workers lead to is the shared top. */
 typedef struct supernodal {
     bool gather;
-    bool reversed; /* row i is number n-1-i in memory */
-    bool chained;  /* gather: rows of leaves are (cpu_row.h) */
-    bool scales;   /* likewise: no x of them is a quotient */
+    /* row i is number n-1-i in memory */
+    bool reversed;
+    /* gather: rows of leaves are links of a chain (cpu_row.h) */
+    bool chained;
+    /* gather: no x of a leaf is a quotient */
+    bool scales;
     int32_t n, nodes;
-    node *node; /* [nodes] */
+    /* [nodes] */
+    node *node;
     /* [listed] by number in memory; rows of the top in the list of a worker's node by their number in top */
     int32_t *list;
-    int32_t *from; /* [listed] scatter: the first entry of such a row in columns of the node */
-    uint16_t *
-        count; /* of each row of each leaf, the width rows of its own and its list: entries without diagonal */
-    uint16_t *column; /* of each of these: its column less the first one of the leaf */
+    /* [listed] scatter: the first entry of such a row in columns of the node */
+    int32_t *from;
+    /* [counted] entries without diagonal of each row of each leaf: its `width` rows, then those of its list */
+    uint16_t *count;
+    /* [entries] of each of these: its column less the first one of the leaf */
+    uint16_t *column;
     int64_t listed, counted, entries, values;
-    int64_t sparse; /* entries of leaves, also of those by gather */
-    void *block;    /* the allocation of value */
-    void *value;    /* [values] */
+    /* entries of all leaves, also in gather mode */
+    int64_t sparse;
+    /* the allocation of value */
+    void *block;
+    /* [values] */
+    void *value;
     int workers;
-    int32_t *order; /* [nodes] those of worker 0, 1, ..., of the top */
+    /* [nodes] the nodes of worker 0, 1, ..., then those of the top */
+    int32_t *order;
     int32_t begin[MOST_WORKERS + 2];
     int32_t tops;
-    int32_t *top; /* [tops] numbers in memory of the rows of the top */
+    /* [tops] numbers in memory of the rows of the top */
+    int32_t *top;
 } supernodal;
 
 static inline int32_t in_memory(const supernodal *d, int32_t i)
@@ -91,14 +109,19 @@ int supernodal_fill(trs_instance *inst, supernodal *d);
 typedef struct solving {
     const supernodal *d;
     const trs_tri *L;
-    const void *b; /* [n] in the order of memory, or [n][lanes] */
-    void *x;       /* the same; may be b */
+    /* [n] in the order of memory, or [n][lanes] */
+    const void *b;
+    /* the same; may be b */
+    void *x;
     bool conj;
-    int lanes; /* right-hand sides of a row of x; 1: x has one */
-    char *sum; /* [workers][tops][lanes] what the subtrees of each worker add to the top */
-    char *
-        part; /* [workers][WIDTH][lanes] what workers add up for a node of the top that they share */
-    trs_progress *progress; /* [workers] */
+    /* right-hand sides of a row of x */
+    int lanes;
+    /* [workers][tops][lanes] what the subtrees of each worker add to the top */
+    char *sum;
+    /* [workers][WIDTH][lanes] what workers add up for a node of the top that they share */
+    char *part;
+    /* [workers] */
+    trs_progress *progress;
     const struct kernels *kernels;
 } solving;
 
