@@ -237,8 +237,8 @@ static int condest(const trs_plan *plan, const trs_mat *T, trs_norm which, doubl
     const unsigned ops = 1u << TRS_N | 1u << TRS_H;
     if (plan->state != TRS_READY || (plan->ctx.ops & ops) != ops)
         return trs_fail(TRS_ESTATE, "condition: the plan cannot be solved with TRS_N and TRS_H");
-    if (T->n != plan->info.n || T->dtype != plan->shape.dtype ||
-        (T->kind & same) != (plan->shape.kind & same))
+    if (T->n != plan->info.n || T->dtype != plan->given.dtype ||
+        (T->kind & same) != (plan->given.kind & same))
         return trs_fail(TRS_EARG, "condition: T is not the matrix of the plan");
     const trs_memory mem = plan->ctx.mem;
     estimator s = {.plan = plan, .type = T->dtype};

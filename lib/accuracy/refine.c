@@ -164,7 +164,7 @@ static int check_plan(const trs_refiner *s)
     const unsigned same = TRS_LOWER | TRS_UPPER | TRS_UNIT | TRS_PERMUTED | TRS_SELFADJOINT;
     if (plan->state != TRS_READY || !(plan->ctx.ops & 1u << s->op))
         return trs_fail(TRS_ESTATE, "refine: the plan cannot be solved with this op");
-    if (s->A->n != plan->info.n || (s->A->kind & same) != (plan->shape.kind & same) ||
+    if (s->A->n != plan->info.n || (s->A->kind & same) != (plan->given.kind & same) ||
         (s->A->dtype != s->low && s->low != trs_lu_single(s->A->dtype)))
         return trs_fail(TRS_EARG, "refine: T is not the matrix of the plan");
     return TRS_OK;
@@ -178,7 +178,7 @@ int trs_refine(const trs_plan *plan, const trs_mat *A, trs_op op, int nrhs, cons
     if (!plan || !A) return trs_leave(trs_fail(TRS_EARG, "refine: plan or T is NULL"));
     trs_refiner s = {.A = A, .op = op, .exec = exec ? exec : &defaults, .plan = plan};
     s.ctx = (trs_context){.mem = plan->ctx.mem, .device_memory = plan->ctx.device_memory};
-    s.low = plan->shape.dtype;
+    s.low = plan->given.dtype;
     const int device = plan->on_device ? TRS_CUDA(plan->ctx.device) : TRS_HOST;
     int rc = check(&s, device, nrhs, B, ldb, X, ldx, max_steps);
     if (!rc) rc = check_plan(&s);

@@ -68,7 +68,8 @@ static int sum(trs_assembly *a, const void *val, const trs_exec *exec)
         return trs_fail(TRS_EARG, "assembly: the assembly or val is NULL");
     if (exec->threads < 0 || exec->threads > TRS_MOST_THREADS)
         return trs_fail(TRS_EARG, "assembly: %d threads are out of range", exec->threads);
-    return a->mat.device > 0 ? sum_there(a, val, exec->stream) : sum_here(a, val, exec->threads);
+    if (a->mat.device > 0) return sum_there(a, val, exec->stream);
+    return sum_here(a, val, exec->threads);
 }
 
 int trs_assembly_sum(trs_assembly *a, const void *val, const trs_exec *exec)
@@ -116,8 +117,8 @@ static int check_places(const places *p, const trs_terms *terms)
     return TRS_OK;
 }
 
-/* to = the terms of `from`, or all that have a place, in the order of what `by` says of them, stably.  ptr [n+1] becomes
- * where those with each number begin. */
+/* to = the terms of `from`, or all terms that are not left out if it is NULL, sorted stably by the number that `by` returns.
+ * ptr [n+1] becomes where the terms with each number begin. */
 static void sort(const places *p, int64_t (*by)(const places *, int64_t), const int64_t *from,
                  int64_t count, int64_t *ptr, int64_t *to)
 {
@@ -130,12 +131,13 @@ static void sort(const places *p, int64_t (*by)(const places *, int64_t), const 
             const int64_t k = from ? from[q] : q;
             to[ptr[by(p, k)]++] = k;
         }
+    TRS_ASSERT(p->n == 0 || ptr[p->n - 1] == ptr[p->n]);
     memmove(ptr + 1, ptr, (size_t)p->n * sizeof *ptr); /* each had arrived at its end */
     ptr[0] = 0;
 }
 
-/* Merge the terms of each place: begins [q] is the first of entry q, index [q] what it is of, and ptr, which is of
- * terms, becomes one of entries.  Returns how many entries there are. */
+/* Merge the terms of each place.  begins [q] becomes the first term of entry q, and index [q] its index; ptr, which counts
+ * terms, becomes one that counts entries.  Returns the number of entries. */
 static int64_t merge(const places *p, const int64_t *order, int64_t *ptr, int64_t *begins,
                      int32_t *index)
 {
@@ -146,6 +148,7 @@ static int64_t merge(const places *p, const int64_t *order, int64_t *ptr, int64_
         for (int64_t q = begin; q < end; q++) {
             const int64_t i = index_of(p, order[q]);
             if (q > begin && index[nnz - 1] == (int32_t)(i + p->base)) continue;
+            TRS_ASSERT(nnz <= q && i >= 0 && i < p->n);
             index[nnz] = (int32_t)(i + p->base);
             begins[nnz++] = q;
         }
@@ -172,7 +175,7 @@ static void arrays_free(trs_context *ctx, arrays *h)
     trs_free(&ctx->mem, h->val);
 }
 
-/* Find the entries; what they are kept in has room for one a term. */
+/* Find the entries, in arrays that are long enough for one entry a term. */
 static int find_entries(trs_assembly *a, const places *p, arrays *h)
 {
     trs_context *ctx = &a->ctx;
@@ -189,7 +192,7 @@ static int find_entries(trs_assembly *a, const places *p, arrays *h)
     return TRS_OK;
 }
 
-/* The first count elements of p, in an array of their own; p is freed. */
+/* A new array with the first count elements of p; p is freed. */
 static void *cut(trs_context *ctx, void *p, int64_t count, size_t size)
 {
     void *to = trs_new(ctx, count, size, "the entries of a matrix");
@@ -198,7 +201,8 @@ static void *cut(trs_context *ctx, void *p, int64_t count, size_t size)
     return to;
 }
 
-static int keep_here(trs_assembly *a, arrays *h)
+/* Move what was found to the assembly. */
+static int move_here(trs_assembly *a, arrays *h)
 {
     trs_context *ctx = &a->ctx;
     const int64_t nnz = a->mat.nnz;
@@ -222,7 +226,8 @@ static void *send(trs_context *ctx, const void *from, int64_t count, size_t size
     return NULL;
 }
 
-static int keep_there(trs_assembly *a, arrays *h)
+/* The same, to the device. */
+static int move_there(trs_assembly *a, arrays *h)
 {
     trs_context *ctx = &a->ctx;
     trs_mat *m = &a->mat;
@@ -240,21 +245,28 @@ static int keep_there(trs_assembly *a, arrays *h)
     return a->order && a->start && m->ptr && m->idx && m->val ? TRS_OK : TRS_EMEM;
 }
 
-static int check(const trs_terms *terms)
+static int check_form(const trs_terms *terms)
 {
-    const int rc = TRS_CHECK_RESERVED(terms, "trs_terms");
-    if (rc) return rc;
-    if (terms->n < 0 || terms->n > INT32_MAX - 1)
-        return trs_fail(TRS_EARG, "n = %" PRId64 " is not in 0 .. 2^31 - 2", terms->n);
-    if (terms->count < 0 || (terms->count > 0 && (!terms->row || !terms->col)))
-        return trs_fail(TRS_EARG, "count = %" PRId64 " is negative, or row or col is NULL",
-                        terms->count);
     if (terms->idx_bits != 0 && terms->idx_bits != 32 && terms->idx_bits != 64)
         return trs_fail(TRS_EARG, "idx_bits = %d is not 32 or 64", terms->idx_bits);
     if (terms->base != 0 && terms->base != 1)
         return trs_fail(TRS_EARG, "base %d is not 0 or 1", terms->base);
     if ((unsigned)terms->dtype > TRS_C32 || (terms->format != TRS_CSR && terms->format != TRS_CSC))
         return trs_fail(TRS_EARG, "unknown dtype, or a format other than CSR and CSC");
+    return TRS_OK;
+}
+
+static int check(const trs_terms *terms)
+{
+    int rc = TRS_CHECK_RESERVED(terms, "trs_terms");
+    if (rc) return rc;
+    if (terms->n < 0 || terms->n > INT32_MAX - 1)
+        return trs_fail(TRS_EARG, "n = %" PRId64 " is not in 0 .. 2^31 - 2", terms->n);
+    if (terms->count < 0 || (terms->count > 0 && (!terms->row || !terms->col)))
+        return trs_fail(TRS_EARG, "count = %" PRId64 " is negative, or row or col is NULL",
+                        terms->count);
+    rc = check_form(terms);
+    if (rc) return rc;
     if (!terms->memory.alloc != !terms->memory.free ||
         !terms->device_memory.alloc != !terms->device_memory.free)
         return trs_fail(TRS_EARG, "one of memory's callbacks alloc and free is NULL");
@@ -263,12 +275,11 @@ static int check(const trs_terms *terms)
 
 static int fill(trs_assembly *a, const trs_terms *terms)
 {
-    const bool by_rows = terms->format == TRS_CSR;
     places p = {.count = terms->count, .n = terms->n, .base = terms->base};
     arrays h = {0};
     p.bits = terms->idx_bits ? terms->idx_bits : 32;
-    p.line = by_rows ? terms->row : terms->col;
-    p.index = by_rows ? terms->col : terms->row;
+    p.line = terms->row, p.index = terms->col;
+    if (terms->format == TRS_CSC) p.line = terms->col, p.index = terms->row;
     a->ctx = (trs_context){.mem = terms->memory, .device_memory = terms->device_memory};
     a->ctx.threads = trs_default_threads();
     a->ctx.device = terms->device > 0 ? terms->device - 1 : 0;
@@ -278,7 +289,8 @@ static int fill(trs_assembly *a, const trs_terms *terms)
     a->mat.device = terms->device > 0 ? terms->device : TRS_HOST;
     int rc = check_places(&p, terms);
     if (!rc) rc = find_entries(a, &p, &h);
-    if (!rc) rc = terms->device > 0 ? keep_there(a, &h) : keep_here(a, &h);
+    if (!rc && terms->device > 0) rc = move_there(a, &h);
+    else if (!rc) rc = move_here(a, &h);
     arrays_free(&a->ctx, &h);
     return rc;
 }

@@ -1,8 +1,8 @@
 /* batch.c: x_k = op(T_k)^-1 b_k for many triangles of one pattern.
  *
- * The plan of one of them has the pattern, and the order of its rows.  Each system is solved by forward substitution from the
- * caller's values as they are: nothing is analysed, copied or kept for a system.  On the host threads share the systems.  A
- * system is solved by one thread, in one order, so that its bits do not depend on the number of threads. */
+ * The plan of one of them has the pattern, and the order of its rows.  Forward substitution solves each system from the
+ * caller's values as they are: nothing is analysed, copied or stored for a system.  On the host, threads share the systems.
+ * One thread solves a system, in one order, so that its bits do not depend on the number of threads. */
 #ifndef T
 
 #include "config.h"
@@ -19,8 +19,8 @@ enum { ENTRIES = 1 << 14 }; /* that a thread takes at a time, as whole systems *
 
 typedef struct solving {
     const trs_batch_job *job;
-    _Atomic int64_t
-        first; /* system times n and row of the first bad pivot; INT64_MAX: there is none */
+    /* system times n and row of the first bad pivot; INT64_MAX: there is none */
+    _Atomic int64_t first;
 } solving;
 
 #define TRS_BODY "batch/batch.c"
@@ -65,6 +65,14 @@ static int check_plan(const trs_plan *p, trs_op op, int nrhs, const trs_exec *ex
     return TRS_OK;
 }
 
+static int check_batch(const trs_batch *a)
+{
+    if (!a) return trs_fail(TRS_EARG, "batch: batch is NULL");
+    const int rc = TRS_CHECK_RESERVED(a, "trs_batch");
+    if (rc || a->count >= 0) return rc;
+    return trs_fail(TRS_EARG, "batch: count is negative");
+}
+
 /* The bytes of count arrays of so many bytes each; -1: there is no such memory. */
 static int64_t all_of(int64_t bytes, int64_t stride, int64_t count, trs_dtype t)
 {
@@ -76,19 +84,20 @@ static int64_t all_of(int64_t bytes, int64_t stride, int64_t count, trs_dtype t)
 static int check_arrays(const trs_plan *p, const trs_batch *a, int nrhs, const void *B, int64_t ldb,
                         const void *X, int64_t ldx, trs_layout layout)
 {
-    const trs_dtype t = p->shape.dtype;
+    const trs_dtype t = p->given.dtype;
     const int64_t n = p->info.n;
     const int64_t b = all_of(trs_extent(B, n, nrhs, ldb, layout, t), a->b_stride, a->count, t);
     const int64_t x = all_of(trs_extent(X, n, nrhs, ldx, layout, t), a->x_stride, a->count, t);
-    const int64_t v = all_of(trs_value_count(&p->shape), a->val_stride, a->count, t);
+    const int64_t v = all_of(trs_value_count(&p->given), a->val_stride, a->count, t);
     if (b < 0 || x < 0 || v < 0 || ldb > INT32_MAX || ldx > INT32_MAX)
         return trs_fail(TRS_EARG,
                         "batch: B or X is NULL, or a leading dimension or stride is out of "
                         "range");
-    if (!a->val && trs_value_count(&p->shape) > 0) return trs_fail(TRS_EARG, "batch: val is NULL");
+    if (!a->val && trs_value_count(&p->given) > 0) return trs_fail(TRS_EARG, "batch: val is NULL");
     if (a->count > 1 && a->x_stride == 0)
         return trs_fail(TRS_EARG, "batch: x_stride = 0, all systems would have the same X");
-    if (B == X ? ldb != ldx || a->b_stride != a->x_stride : trs_overlap(B, b, X, x))
+    const bool other_strides = ldb != ldx || a->b_stride != a->x_stride;
+    if ((B == X && other_strides) || (B != X && trs_overlap(B, b, X, x)))
         return trs_fail(TRS_EARG, "batch: B and X overlap, or are the same with other strides");
     return TRS_OK;
 }
@@ -121,8 +130,9 @@ static int find_rows(trs_plan *p, trs_operator *op, void *stream, const trs_batc
 static int solve(trs_plan *p, trs_operator *op, trs_batch_job *job, int threads, int64_t *first)
 {
     const bool there = p->on_device, turns = there && job->look;
+    int rc = TRS_OK;
     pthread_mutex_lock(&p->topo_lock);
-    int rc = there ? trs_gpu_use(&p->ctx) : TRS_OK;
+    if (there) rc = trs_gpu_use(&p->ctx);
     if (!rc) rc = find_rows(p, op, job->stream, &job->rows);
     if (!turns) pthread_mutex_unlock(&p->topo_lock);
     if (!rc && there) rc = trs_gpu_solve_batch(job, first);
@@ -131,13 +141,12 @@ static int solve(trs_plan *p, trs_operator *op, trs_batch_job *job, int threads,
     return rc;
 }
 
-/* What first says, as the caller gets it. */
+/* The first bad pivot, as trs_gpu_solve_batch returns it, for the caller. */
 static int report(const trs_plan *p, int64_t first, int64_t bad[2])
 {
-    const int64_t n = p->info.n, system = first < 0 ? -1 : first / n,
-                  row = first < 0 ? -1 : first % n;
-    if (bad) bad[0] = system, bad[1] = row;
     if (first < 0) return TRS_OK;
+    const int64_t system = first / p->info.n, row = first % p->info.n;
+    if (bad) bad[0] = system, bad[1] = row;
     return trs_fail(TRS_EPIVOT,
                     "system %" PRId64 ", row %" PRId64 ": the pivot is missing, zero or "
                     "not finite",
@@ -152,21 +161,20 @@ static int solve_batch(const trs_plan *p, trs_op op, const trs_batch *a, int nrh
     if (!exec) exec = &defaults;
     if (bad) bad[0] = bad[1] = -1;
     int rc = check_plan(p, op, nrhs, exec);
-    if (!rc && !a) rc = trs_fail(TRS_EARG, "batch: batch is NULL");
-    if (!rc) rc = TRS_CHECK_RESERVED(a, "trs_batch");
-    if (!rc && a->count < 0) rc = trs_fail(TRS_EARG, "batch: count is negative");
+    if (!rc) rc = check_batch(a);
     if (rc || !a->count || !nrhs || !p->info.n) return rc;
     rc = check_arrays(p, a, nrhs, B, ldb, X, ldx, exec->layout);
     if (rc) return rc;
     trs_batch_job job = {.count = a->count, .val = a->val, .nrhs = nrhs, .stream = exec->stream};
-    job.dtype = p->shape.dtype;
+    job.dtype = p->given.dtype;
     job.val_stride = a->val_stride, job.b_stride = a->b_stride, job.x_stride = a->x_stride;
     job.b = trs_view_of(B, ldb, exec->layout);
     job.x = trs_view_of(X, ldx, exec->layout);
     job.conj = op == TRS_H && trs_is_complex(job.dtype);
     job.look = bad != NULL;
-    rc = solve((trs_plan *)p, (trs_operator *)&p->op[op != TRS_N], &job, exec->threads, &first);
-    return rc ? rc : report(p, first, bad);
+    rc = solve((trs_plan *)p, &trs_plan_side(p, op != TRS_N)->op, &job, exec->threads, &first);
+    if (rc) return rc;
+    return report(p, first, bad);
 }
 
 int trs_solve_batch(const trs_plan *p, trs_op op, const trs_batch *batch, int nrhs, const void *B,
@@ -225,6 +233,7 @@ static void FN(solve)(void *user, int64_t begin, int64_t end)
         int32_t bad = j->rows->n;
         for (int r = 0; r < j->nrhs; r++)
             bad = FN(substitute)(j, val, b + r * j->b.cs, x + r * j->x.cs);
+        TRS_ASSERT(bad >= 0 && bad <= j->rows->n);
         if (bad < j->rows->n) note_first(s, k * j->rows->n + bad);
     }
 }

@@ -12,18 +12,20 @@
 typedef struct trs_batch_rows {
     int32_t n, levels, widest;
     int64_t nnz;
-    bool there;
+    bool there;   /* the arrays are on the device */
     int64_t *ptr; /* [n+1] */
-    int32_t *
-        at; /* [nnz] the caller's row of the x that each entry is multiplied with; of a diagonal, the row itself */
-    int64_t *src;   /* [nnz] where each value stands in the caller's val, or TRS_SRC_... */
-    int32_t *level; /* [levels+1] there: where the rows of each level begin; else NULL */
-    int64_t *found; /* there: a number for the host; else NULL */
+    /* [nnz] the caller's row of the x that each entry is multiplied with; of a diagonal, the row itself */
+    int32_t *at;
+    int64_t *src; /* [nnz] index of each value in the caller's val, or TRS_SRC_... */
+    /* [levels+1] on the device: where the rows of each level begin; else NULL */
+    int32_t *level;
+    int64_t *found; /* on the device: a number for the host; else NULL */
 } trs_batch_rows;
 
-extern const trs_analysis
-    trs_batch_here; /* rows on the host, in the order of the operator (rows.c) */
-extern const trs_analysis trs_batch_there; /* rows on the device, level by level */
+/* rows on the host, in the order of the operator (rows.c) */
+extern const trs_analysis trs_batch_here;
+/* rows on the device, level by level */
+extern const trs_analysis trs_batch_there;
 
 typedef struct trs_batch_job {
     const trs_batch_rows *rows;

@@ -1,6 +1,7 @@
 /* rows.c: the pattern of an operator as a batch reads it: every index is that of the caller's arrays. */
 #include "config.h"
 
+#include "base/debug.h"
 #include "base/device.h"
 #include "batch.h"
 
@@ -31,20 +32,25 @@ static void *copy(trs_context *ctx, const void *here, const void *there, int64_t
     return to;
 }
 
-/* Copies are taken, so that the operator may go on keeping its pattern where it does. */
+/* These are copies, so that the operator can leave its pattern where it is.  tri.ptr and tri.idx are NULL while the pattern
+ * is on the device only. */
 static int read_pattern(const trs_operator *op, source *s)
 {
     trs_context *ctx = op->ctx;
     const trs_tri *t = &op->tri;
     const trs_device_view *d = &op->device;
-    const bool here = op->on_host & TRS_OP_PATTERN;
-    int rc = here && (t->src || !d->src) ? TRS_OK : trs_gpu_use(ctx);
-    if (rc) return rc;
-    s->ptr = copy(ctx, here ? t->ptr : NULL, d->ptr, (int64_t)t->n + 1, sizeof *s->ptr);
-    s->idx = copy(ctx, here ? t->idx : NULL, d->idx, t->nnz, sizeof *s->idx);
+    const bool has_src = t->src || d->src;
+    TRS_ASSERT(!(op->on_host & TRS_OP_PATTERN) == !t->ptr);
+    if (!t->ptr || (has_src && !t->src)) {
+        const int rc = trs_gpu_use(ctx);
+        if (rc) return rc;
+    }
+    s->ptr = copy(ctx, t->ptr, d->ptr, (int64_t)t->n + 1, sizeof *s->ptr);
+    s->idx = copy(ctx, t->ptr ? t->idx : NULL, d->idx, t->nnz, sizeof *s->idx);
     if (!s->ptr || !s->idx) return TRS_EMEM;
-    if (t->src || d->src) s->src = copy(ctx, t->src, d->src, t->nnz, sizeof *s->src);
-    return s->src || !(t->src || d->src) ? TRS_OK : TRS_EMEM;
+    if (!has_src) return TRS_OK;
+    s->src = copy(ctx, t->src, d->src, t->nnz, sizeof *s->src);
+    return s->src ? TRS_OK : TRS_EMEM;
 }
 
 /* order NULL: that of the operator. */
@@ -60,6 +66,7 @@ static int fill(const trs_operator *op, const source *s, const int32_t *order, t
         const int32_t k = order ? order[i] : i;
         r->ptr[i] = q;
         for (int64_t p = s->ptr[k]; p < s->ptr[k + 1]; p++, q++) {
+            TRS_ASSERT(q < r->nnz);
             r->at[q] = trs_caller_row(op, s->idx[p]);
             r->src[q] = s->src ? s->src[p] : p;
         }
@@ -105,25 +112,32 @@ static void trim(trs_context *ctx, void *result)
     r->at = r->level = NULL;
 }
 
-static int make_there(trs_operator *op, bool needed, void *result, bool *found)
+/* r: the same rows on the device.  What there was no memory for is NULL. */
+static int send_rows(trs_operator *op, const trs_batch_rows *here, trs_batch_rows *r)
 {
     trs_context *ctx = op->ctx;
-    trs_batch_rows here = {0}, *r = result;
+    *r = (trs_batch_rows){.n = here->n, .levels = here->levels, .widest = here->widest};
+    r->nnz = here->nnz;
+    r->there = true;
+    r->ptr = send(ctx, here->ptr, (int64_t)here->n + 1, sizeof *r->ptr);
+    r->at = send(ctx, here->at, here->nnz, sizeof *r->at);
+    r->src = send(ctx, here->src, here->nnz, sizeof *r->src);
+    r->level = send(ctx, op->lv.ptr, (int64_t)here->levels + 1, sizeof *r->level);
+    r->found = trs_gpu_new(ctx, 1, sizeof *r->found, "a pivot");
+    return r->ptr && r->at && r->src && r->level && r->found ? TRS_OK : TRS_EMEM;
+}
+
+static int make_there(trs_operator *op, bool needed, void *result, bool *found)
+{
+    trs_batch_rows here = {0};
     (void)needed;
     *found = true;
     int rc = trs_operator_host(op, TRS_OP_LEVELS);
     if (!rc) rc = make(op, op->lv.topo, &here);
-    if (!rc) rc = trs_gpu_use(ctx);
-    *r = here;
-    r->there = true;
-    r->ptr = rc ? NULL : send(ctx, here.ptr, (int64_t)here.n + 1, sizeof *r->ptr);
-    r->at = rc ? NULL : send(ctx, here.at, here.nnz, sizeof *r->at);
-    r->src = rc ? NULL : send(ctx, here.src, here.nnz, sizeof *r->src);
-    r->level = rc ? NULL : send(ctx, op->lv.ptr, (int64_t)here.levels + 1, sizeof *r->level);
-    r->found = rc ? NULL : trs_gpu_new(ctx, 1, sizeof *r->found, "a pivot");
-    trim(ctx, &here);
-    if (rc) return rc;
-    return r->ptr && r->at && r->src && r->level && r->found ? TRS_OK : TRS_EMEM;
+    if (!rc) rc = trs_gpu_use(op->ctx);
+    if (!rc) rc = send_rows(op, &here, result);
+    trim(op->ctx, &here);
+    return rc;
 }
 
 const trs_analysis trs_batch_here = {"rows of a batch", sizeof(trs_batch_rows), make_here, trim,

@@ -1,7 +1,7 @@
-/* general.c: plans of general dense matrices, of which op(A) is kept by columns.
+/* general.c: plans of general dense matrices, whose operators store op(A) by columns.
  *
- * They have the same states, views and work spaces as plans of triangles, but no levels.  op = T is an operator of its
- * own that holds A'.  op = H is T with conjugated b and x, because conj (M) x = b is M conj (x) = conj (b). */
+ * They have the same states, views and work spaces as plans of triangles, but no levels.  The side of TRS_T has an
+ * operator that stores A'.  TRS_H is TRS_T with conjugated b and x, because conj (M) x = b is M conj (x) = conj (b). */
 #include "config.h"
 
 #include "general.h"
@@ -26,10 +26,10 @@ static int take_on_host(trs_operator *op, const trs_mat *m)
     if (!op->full) op->full = trs_new(op->ctx, n * n, (size_t)size, "the full matrix");
     if (!op->full) return TRS_EMEM;
     char *to = op->full;
+    const int64_t down = op->transposed ? n : 1, right = op->transposed ? 1 : n;
     for (int64_t j = 0; j < n; j++)
         for (int64_t i = 0; i < n; i++)
-            memcpy(to + (op->transposed ? i * n + j : j * n + i) * size,
-                   from + (j * m->ld + i) * size, (size_t)size);
+            memcpy(to + (i * down + j * right) * size, from + (j * m->ld + i) * size, (size_t)size);
     return TRS_OK;
 }
 
@@ -40,19 +40,19 @@ static int take_on_device(trs_operator *op, const trs_mat *m, void *stream)
     if (rc) return rc;
     if (!*to) *to = trs_gpu_new(op->ctx, m->n * m->n, trs_size(m->dtype), "the full matrix");
     op->device.stream = stream;
-    return *to ? trs_gpu_take_full(m->dtype, m->n, m->ld, op->transposed, m->val, *to, stream)
-               : TRS_EMEM;
+    if (!*to) return TRS_EMEM;
+    return trs_gpu_take_full(m->dtype, m->n, m->ld, op->transposed, m->val, *to, stream);
 }
 
 int trs_general_take(trs_plan *p, const trs_mat *m, bool there, void *stream)
 {
     int rc = TRS_OK;
-    for (int k = 0; k < 2 && !rc; k++) {
-        trs_operator *op = &p->op[k];
-        if (!op->used) continue;
+    TRS_ASSERT(p->general && m->format == TRS_DENSE && m->ld >= m->n);
+    for (int k = 0; k < p->sides && !rc; k++) {
+        trs_operator *op = &p->side[k].op;
         op->ctx = &p->ctx;
         op->general = true;
-        op->transposed = k == 1;
+        op->transposed = p->side[k].transposed;
         op->tri.n = (int32_t)m->n;
         op->tri.dtype = m->dtype;
         rc = there ? take_on_device(op, m, stream) : take_on_host(op, m);
@@ -62,23 +62,26 @@ int trs_general_take(trs_plan *p, const trs_mat *m, bool there, void *stream)
     return rc;
 }
 
-enum { SMALL = 500 }; /* with fewer rows a CPU is faster than the way to the GPU */
+enum { SMALL = 500 }; /* with fewer rows a CPU is faster than the copies to the GPU */
+
+/* The solver of this name if the plan can use it, else NULL. */
+static const trs_solver *usable(const trs_plan *p, const char *name)
+{
+    const trs_solver *s = trs_solver_named(name);
+    char why[200];
+    if (!s || (p->ctx.bitwise && !(s->caps & TRS_CAP_BITWISE))) return NULL;
+    if (p->on_device && s->place == TRS_ON_CPU) return NULL;
+    return trs_solver_available(s, p->ctx.device, why, sizeof why) ? s : NULL;
+}
 
 /* The automatic choice is always a solver that exchanges rows. */
 static const trs_solver *pivoting(const trs_plan *p)
 {
-    const bool cpu_first = !p->on_device && p->info.n < SMALL;
-    const char *const name[2] = {cpu_first ? "lapack-getrf" : "cusolver-getrf",
-                                 cpu_first ? "cusolver-getrf" : "lapack-getrf"};
-    char why[200];
-    for (int k = 0; k < 2; k++) {
-        const trs_solver *s = trs_solver_named(name[k]);
-        if (s && p->ctx.bitwise && !(s->caps & TRS_CAP_BITWISE)) continue;
-        if (s && !(p->on_device && s->place == TRS_ON_CPU) &&
-            trs_solver_available(s, p->ctx.device, why, sizeof why))
-            return s;
-    }
-    return NULL;
+    const trs_solver *s = NULL;
+    if (p->info.n < SMALL) s = usable(p, "lapack-getrf");
+    if (!s) s = usable(p, "cusolver-getrf");
+    if (!s) s = usable(p, "lapack-getrf");
+    return s;
 }
 
 static int nothing_pivots(const trs_plan *p)
@@ -98,16 +101,16 @@ int trs_general_choose(trs_plan *p)
     trs_prospect s;
     const char *why;
     trs_cost c;
-    trs_prospect_of(trs_plan_operator(p), TRS_NEED, &s);
+    trs_prospect_of(&p->side[0].op, TRS_NEED, &s);
     const int64_t n = s.shape.n;
     p->info.levels = p->info.longest = n;
     p->info.widest = n > 0;
-    const bool named = p->wanted;
-    if (!named) p->wanted = pivoting(p);
-    if (!p->wanted) return nothing_pivots(p);
-    p->info.predicted = trs_predict(&s, &p->ctx.machine, p->wanted, NULL, p->on_device, &c, &why);
+    const bool named = p->solver;
+    if (!named) p->solver = pivoting(p);
+    if (!p->solver) return nothing_pivots(p);
+    p->info.predicted = trs_predict(&s, &p->ctx.machine, p->solver, NULL, p->on_device, &c, &why);
     snprintf(p->reason, sizeof p->reason, "a full matrix of %" PRId64 " %s: %s", n,
              trs_noun(n, "row", "rows"),
              named ? "named by the caller" : "LU with partial pivoting");
-    return trs_check_fit(p->wanted, &s);
+    return trs_check_fit(p->solver, &s);
 }

@@ -11,7 +11,7 @@ int trs_hosted_new(const trs_plan *p, void **stage)
     if (!p->on_device) return TRS_OK;
     int rc = trs_gpu_use(&ctx);
     if (rc) return rc;
-    *stage = trs_gpu_new(&ctx, p->info.n, trs_size(p->shape.dtype), "a vector");
+    *stage = trs_gpu_new(&ctx, p->info.n, trs_size(p->given.dtype), "a vector");
     return *stage ? TRS_OK : TRS_EMEM;
 }
 
@@ -25,7 +25,7 @@ void trs_hosted_free(const trs_plan *p, void *stage)
 int trs_solve_hosted(const trs_plan *p, trs_op op, void *x, void *stage, const trs_exec *exec)
 {
     const int64_t n = p->info.n;
-    const size_t bytes = (size_t)n * trs_size(p->shape.dtype);
+    const size_t bytes = (size_t)n * trs_size(p->given.dtype);
     trs_exec e = *exec;
     e.layout = TRS_COL_MAJOR;
     if (!stage) return trs_solve(p, op, 1, x, n, x, n, &e);
@@ -33,5 +33,6 @@ int trs_solve_hosted(const trs_plan *p, trs_op op, void *x, void *stage, const t
     e.stream = NULL;
     int rc = trs_device_put(device, stage, x, bytes);
     if (!rc) rc = trs_solve(p, op, 1, stage, n, stage, n, &e);
-    return rc ? rc : trs_device_get(device, x, stage, bytes);
+    if (!rc) rc = trs_device_get(device, x, stage, bytes);
+    return rc;
 }

@@ -1,16 +1,16 @@
-/* measure.c: chooses by solving: among the cheapest candidates where trs_options.measure asks for it, and else, on a CPU,
- * between cpu-serial and the one or two solvers that are predicted to be the fastest.
+/* measure.c: chooses by solving.  If trs_options.measure is set, the cheapest candidates solve.  Otherwise, on a CPU,
+ * cpu-serial and the solvers that are predicted to be the fastest have a trial.
  *
- * With trs_options.measure a candidate solves in a plan of its own over the operator's triangle.  It has b = T * ones,
- * so that x neither overflows nor has tiny numbers, and B and X are where they will live, with the layout and the
- * number of right-hand sides that were announced.  A candidate that cannot be tried is not taken unless all others fail
- * too.  What was found is kept as wisdom, for later plans of the kind (recall.c).
+ * With trs_options.measure a candidate solves in a separate plan over the operator's triangle.  It has b = T * ones, so
+ * that x neither overflows nor has tiny numbers.  B and X are where they will live, with the layout and the number of
+ * right-hand sides that were announced.  A candidate that fails is not chosen unless all others fail too.  The result is
+ * stored as wisdom, for later plans of the same kind (recall.c).
  * Source: FFTW's planner, which times what it would otherwise estimate.
  *
- * In a trial the solvers are built for the operators of the plan itself, and the fastest stays (select/trial.c).
- * cpu-serial is there already, since it has no data of its own.  It stays unless another one is faster beyond doubt: a
- * prediction by the costs of another machine is no reason to be slower than the plain loop, and of caches, of other users
- * of the memory and of how fast cores hand work over the cost model knows little. */
+ * In a trial the solvers are built for the sides of the plan itself, and the fastest stays (select/trial.c).  cpu-serial
+ * is there already, since it has no data.  It stays unless another one is clearly faster.  A prediction from the costs of
+ * another machine does not justify being slower than the plain loop, and the cost model knows little about caches, about
+ * other programs that use the memory, and about the latency between cores. */
 #include "config.h"
 
 #include "recall.h"
@@ -76,18 +76,20 @@ static int trial_begin(trial *t, const trs_plan *p, trs_operator *op)
     rc = trs_timer_create(&t->timer, device);
     if (!rc) rc = trs_device_new(device, t->bytes, &t->device_B);
     if (!rc) rc = trs_device_new(device, t->bytes, &t->device_X);
-    return rc ? rc : trs_device_put(device, t->device_B, t->B, t->bytes);
+    if (!rc) rc = trs_device_put(device, t->device_B, t->B, t->bytes);
+    return rc;
 }
 
 static int solve_once(const trial *t, const trs_plan *plan, double *seconds)
 {
     const trs_context *ctx = &t->plan->ctx;
     const trs_exec exec = {.layout = ctx->layout};
+    const void *B = t->timer ? t->device_B : t->B;
+    void *X = t->timer ? t->device_X : t->X;
     const double start = trs_now();
-    int rc = t->timer ? trs_timer_start(t->timer, NULL) : TRS_OK;
-    if (!rc)
-        rc = trs_solve(plan, TRS_N, ctx->nrhs, t->timer ? t->device_B : t->B, t->ld,
-                       t->timer ? t->device_X : t->X, t->ld, &exec);
+    int rc = TRS_OK;
+    if (t->timer) rc = trs_timer_start(t->timer, NULL);
+    if (!rc) rc = trs_solve(plan, TRS_N, ctx->nrhs, B, t->ld, X, t->ld, &exec);
     *seconds = trs_now() - start;
     if (!rc && t->timer) rc = trs_timer_stop(t->timer, NULL, seconds);
     return rc;
@@ -126,29 +128,45 @@ static int try_candidate(const trial *t, const trs_solver *solver, double *secon
     return rc;
 }
 
+/* The predicted seconds of an update that a solve has to bear. */
+static double share_of_update(const trs_candidate *c)
+{
+    return c->seconds - trs_seconds(&c->cost);
+}
+
+/* Solve with the candidates.  *seconds are those of the fastest.  Returns its number, or -1: none could solve. */
+static int measure_all(const trial *t, trs_plan *p, const trs_candidate *c, int count,
+                       double *seconds)
+{
+    int best = -1;
+    for (int k = 0; k < count; k++) {
+        double now;
+        if (k > 1 && c[k].seconds > TOO_SLOW * c[1].seconds) continue;
+        if (try_candidate(t, c[k].solver, &now)) continue;
+        now += share_of_update(&c[k]);
+        trs_plan_say(p, "; measured %s %.3g ms", c[k].solver->name, 1e3 * now);
+        if (best >= 0 && now >= *seconds) continue;
+        *seconds = now;
+        best = k;
+    }
+    return best;
+}
+
 int trs_measure(trs_plan *p, trs_operator *op, trs_candidate *c, int count)
 {
-    double seconds[TRS_CANDIDATES];
+    double seconds = 0;
     int best = -1;
     trial t;
     if (count < 2 || op->tri.n == 0) return TRS_OK;
-    int rc = trial_begin(&t, p, op);
+    const int rc = trial_begin(&t, p, op);
     if (rc) trs_fail(rc, "no memory for B and X to measure with");
-    for (int k = 0; k < count && !rc; k++) {
-        if (k > 1 && c[k].seconds > TOO_SLOW * c[1].seconds) continue;
-        if (try_candidate(&t, c[k].solver, &seconds[k])) continue;
-        seconds[k] +=
-            c[k].seconds - trs_seconds(&c[k].cost); /* the share of an update, predicted */
-        trs_plan_say(p, "; measured %s %.3g ms", c[k].solver->name, 1e3 * seconds[k]);
-        if (best < 0 || seconds[k] < seconds[best]) best = k;
-    }
+    else best = measure_all(&t, p, c, count, &seconds);
     trial_end(&t);
-    if (best > 0) {
-        const trs_candidate fastest = c[best];
-        c[best] = c[0];
-        c[0] = fastest;
-    }
-    if (best >= 0) trs_remember(p, c[0].solver, seconds[best]);
+    if (best < 0) return rc;
+    const trs_candidate fastest = c[best];
+    c[best] = c[0];
+    c[0] = fastest;
+    trs_remember(p, fastest.solver, seconds);
     return rc;
 }
 
@@ -156,22 +174,19 @@ int trs_measure(trs_plan *p, trs_operator *op, trs_candidate *c, int count)
 
 static const double FASTER = 1.05; /* cpu-serial stays unless another is so many times as fast */
 
-/* Build the candidate as a contender; its seconds are to come.  false: it cannot be made here. */
-static bool build_contender(trs_plan *p, const trs_candidate *c, trs_contender *with)
+/* Build the candidate as a contender.  false: it cannot be made here, and c->instance is empty. */
+static bool build_contender(trs_plan *p, const trs_solver *solver, trs_contender *c)
 {
-    int rc = trs_plan_check_limit(p, c->solver);
-    for (int k = 0; k < 2 && !rc; k++) {
-        if (!p->op[k].used) continue;
-        rc = trs_instance_build(&with->own[k], &p->op[k], c->solver);
-        if (!rc) rc = trs_instance_update(&with->own[k], NULL);
+    int rc = trs_plan_check_limit(p, solver);
+    for (int k = 0; k < p->sides && !rc; k++) {
+        rc = trs_instance_build(&c->instance[k], &p->side[k].op, solver);
+        if (!rc) rc = trs_instance_update(&c->instance[k], NULL);
     }
-    if (rc) trs_forget();
-    return !rc;
-}
-
-static void release_contender(trs_contender *c)
-{
-    for (int k = 0; k < 2; k++) trs_instance_release(&c->own[k]);
+    if (!rc) return true;
+    for (int k = 0; k < p->sides; k++) trs_instance_release(&c->instance[k]);
+    trs_plan_say(p, "; %s could not be tried", solver->name);
+    trs_forget();
+    return false;
 }
 
 /* The fastest, with the share of an update that is predicted of each; number 0 is cpu-serial. */
@@ -180,37 +195,45 @@ static int find_fastest(const trs_contender *c, trs_candidate *const *of, int co
     double best = INFINITY;
     int fastest = 0;
     for (int j = 0; j < count; j++) {
-        const double share = of[j]->seconds - trs_seconds(&of[j]->cost);
-        const double seconds = (j > 0 ? FASTER : 1) * (c[j].seconds + share);
+        const double handicap = j > 0 ? FASTER : 1;
+        const double seconds = handicap * (c[j].seconds + share_of_update(of[j]));
         if (seconds < best) best = seconds, fastest = j;
     }
     return fastest;
 }
 
+/* c [0] is cpu-serial.  Returns the number of the fastest. */
+static int try_contenders(trs_plan *p, trs_contender *c, trs_candidate *const *of, int count)
+{
+    if (count == 1) return 0;
+    if (!trs_trial(c, count, p->sides)) {
+        trs_plan_say(p, "; no memory for a trial");
+        return 0;
+    }
+    for (int j = 0; j < count; j++)
+        trs_plan_say(p, "%s%s %.3g ms", j ? ", " : "; tried: ", of[j]->solver->name,
+                     1e3 * c[j].seconds);
+    return find_fastest(c, of, count);
+}
+
 void trs_try(trs_plan *p)
 {
-    trs_contender c[TRS_CONTENDERS] = {{.own = {p->solver[0], p->solver[1]}}};
+    trs_contender c[TRS_CONTENDERS] = {0};
     trs_candidate *of[TRS_CONTENDERS] = {&p->candidate[0]};
-    const int most = p->ctx.limit ? 2 : TRS_CONTENDERS; /* which are there at a time */
-    int count = 1, fastest = 0;
+    const int most = p->ctx.limit ? 2 : TRS_CONTENDERS; /* that the memory has to hold */
+    int count = 1;
+    for (int k = 0; k < p->sides; k++) c[0].instance[k] = p->side[k].instance;
     for (int k = 1; k < p->candidates && count < most; k++) {
         of[count] = &p->candidate[k];
-        if (!p->candidate[k].to_try) continue;
-        if (build_contender(p, of[count], &c[count])) count++;
-        else {
-            release_contender(&c[count]);
-            trs_plan_say(p, "; %s could not be tried", of[count]->solver->name);
-        }
+        if (of[count]->to_try) count += build_contender(p, of[count]->solver, &c[count]);
     }
-    if (count > 1 && trs_trial(c, count)) {
-        fastest = find_fastest(c, of, count);
+    const int fastest = try_contenders(p, c, of, count);
+    TRS_ASSERT(fastest >= 0 && fastest < count);
+    for (int k = 0; k < p->sides; k++) {
+        p->side[k].instance = c[fastest].instance[k];
         for (int j = 0; j < count; j++)
-            trs_plan_say(p, j ? ", %s %.3g ms" : "; tried: %s %.3g ms", of[j]->solver->name,
-                         1e3 * c[j].seconds);
-    } else if (count > 1) trs_plan_say(p, "; no memory for a trial");
-    for (int j = 0; j < count; j++)
-        if (j != fastest) release_contender(&c[j]);
-    for (int k = 0; k < 2; k++) p->solver[k] = c[fastest].own[k];
-    p->wanted = of[fastest]->solver;
+            if (j != fastest) trs_instance_release(&c[j].instance[k]);
+    }
+    p->solver = of[fastest]->solver;
     p->info.predicted = of[fastest]->seconds;
 }

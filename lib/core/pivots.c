@@ -111,18 +111,17 @@ static int replace(trs_operator *op, double value)
     return TRS_OK;
 }
 
-/* Both operators have the same pivots, so one of them is searched. */
+/* The sides have the same pivots, so one of them is searched. */
 int trs_pivots_treat(trs_plan *p)
 {
-    trs_operator *op = trs_plan_operator(p);
+    trs_operator *op = &p->side[0].op;
     int rc = TRS_OK;
     if (op->on_host & TRS_OP_VALUES) {
         search all = {.p = p, .op = op, .t = &op->tri, .val = op->tri.val};
         find(&all);
     } else rc = find_on_device(p, op);
     if (!p->bad_pivots || p->pivot != TRS_PIVOT_REPLACE) return rc;
-    for (int k = 0; k < 2 && !rc; k++)
-        if (p->op[k].used) rc = replace(&p->op[k], p->pivot_value);
+    for (int k = 0; k < p->sides && !rc; k++) rc = replace(&p->side[k].op, p->pivot_value);
     return rc;
 }
 
@@ -164,6 +163,7 @@ int trs_pivots_leave_out(trs_plan *p, const void *val)
             t->idx[q] = a->idx[e];
             if (t->src) t->src[q] = a->src ? a->src[e] : e;
             if (p->skip[i]) t->src[q] = TRS_SRC_UNIT;
+            TRS_ASSERT(q < t->ptr[i + 1]);
             q++;
         }
     if (!rc) trs_tri_read_values(ctx, t, val);
@@ -206,6 +206,7 @@ static int64_t place_of(const trs_plan *p, const trs_operator *op, int64_t row)
 {
     int32_t k = 0;
     while (trs_pivot_row(p, op, k) != row) k++;
+    TRS_ASSERT(k < op->tri.n);
     return op->tri.ptr[k + 1] - 1;
 }
 
@@ -220,7 +221,7 @@ static const char *fault_of(const trs_tri *t, int64_t place)
 
 int trs_pivots_report(trs_plan *p)
 {
-    trs_operator *op = trs_plan_operator(p);
+    trs_operator *op = &p->side[0].op;
     char where[60] = "diagonal";
     if (!p->bad_pivots || p->pivot != TRS_PIVOT_FAIL) return TRS_OK;
     const int rc = trs_operator_show(op, TRS_OP_PATTERN | TRS_OP_VALUES);

@@ -1,8 +1,19 @@
 /* plan.h: plans, and the functions shared by their files.
  *
- *     trs_mat --check, import--> operators (op(T) = T, and T' where it was announced)
- *             --levels, analyses--> a prospect --choose--> a solver --build--> an instance
- *     solve:  views of B and X --> solver->solve
+ * The life of a plan, with the members that each step sets and the state after it:
+ *
+ *     create   copies the options; checks the caller's matrix (given) and imports it (imported)     TRS_CREATED
+ *     analyse  makes the operators with their levels (side [k].op);
+ *              predicts, tries or measures solvers (candidate) and chooses one (solver, reason);
+ *              builds an instance of it for each side (side [k].instance);
+ *              reads the first values, looks for bad pivots, and makes a work space (work)         TRS_READY
+ *     solve    reads the plan, and writes only to a work space (work.h)                            TRS_READY
+ *     update   reads new values and looks for bad pivots                                           TRS_READY
+ *     destroy  frees all of it
+ *
+ * If analyse or update finds values that the plan cannot solve with, the state is TRS_ANALYSED until another update brings
+ * better ones.  During analyse it is TRS_FAILED, and stays so after an error.  trs_plan_load replaces the first two steps of
+ * analyse (saved.c).  trs_plan_refresh is an update without the host (refresh.h).
  *
  * An upper triangle, or the transpose of a lower one, is a lower triangle with rows and columns counted backwards
  * (matrix/operator.h); solvers then see X and B through a negative row stride.  If a matrix is a triangle T after
@@ -11,46 +22,66 @@
 #ifndef TRS_PLAN_H
 #define TRS_PLAN_H
 
+#include "base/debug.h"
 #include "select/select.h"
 
 #include <pthread.h>
 
+/* One side of a plan: op(T), and the solver that was built for it. */
+typedef struct trs_side {
+    bool transposed; /* false: it solves with TRS_N; true: with TRS_T and TRS_H */
+    trs_operator op;
+    trs_instance instance;
+} trs_side;
+
 struct trs_plan {
     trs_context ctx;
     enum { TRS_FAILED, TRS_CREATED, TRS_ANALYSED, TRS_READY } state;
-    trs_mat shape; /* the caller's matrix, with NULL in place of its arrays */
-    /* until analyse: op(T) by rows as the caller stored it, when it came by the host */
+    trs_info info;
+
+    /* from the options */
+    bool on_device; /* B and X live on the GPU */
+    bool measure;   /* choose by solving */
+    trs_order order;
+    trs_pivot pivot;
+    double pivot_value;
+
+    /* the caller's matrix, with NULL in place of its arrays */
+    trs_mat given;
+    bool general; /* it is a general dense matrix (general.c) */
+    /* until analyse: op(T) by rows as the caller stored it, if it was imported on the host */
     trs_tri imported;
-    bool imported_is_t; /* what was imported, or taken over on the device, is T' */
-    trs_operator op[2]; /* for op = N; for op = T and H */
-    trs_instance solver[2];
-    const trs_solver *wanted;
+    bool imported_is_t;     /* what was imported, on the host or on the device, is T' */
+    int32_t *P, *Q;         /* [n] TRS_PERMUTED: T(k, m) = A(P [k], Q [m]); else NULL */
+    int32_t *P_dev, *Q_dev; /* the same on the device, when the solver runs there */
+
+    /* the sides in use: that of T if TRS_N was announced, then that of T' if TRS_T or TRS_H was */
+    trs_side side[2];
+    int sides;
+
     /* what the plan chooses from, its first choice first */
     trs_candidate candidate[TRS_CANDIDATES];
     int candidates;
-    bool on_device;    /* B and X live on the GPU */
-    bool measure;      /* choose by solving */
-    bool general;      /* a general dense matrix (general.c) */
-    bool pivots_known; /* the last update has brought values and looked at their pivots */
-    trs_order order;
-    /* [n] level order of op = N in the caller's numbering; it may be that of its levels */
+    /* of all sides: the one that the caller named, or the one that was chosen; NULL until then */
+    const trs_solver *solver;
+    char reason[500]; /* why this solver was chosen */
+
+    /* [n] level order of T in the caller's numbering; it may be the array of the operator's levels */
     const int32_t *topo;
-    pthread_mutex_t
-        topo_lock; /* for topo, and rows of a batch, which several threads may ask for */
-    trs_pivot pivot;
-    double pivot_value;
+    /* for topo and the rows of a batch, which several threads may ask for */
+    pthread_mutex_t topo_lock;
+    trs_work *work;      /* of solves without a work space of the caller */
+    trs_branch *branch;  /* the stream on which T' is refreshed at the same time as T; NULL: none */
+    bool capture_anyhow; /* for tests: solvers may be captured that do not claim it */
+
+    /* of the last values */
+    bool pivots_known; /* the last update has brought values and looked at their pivots */
     int64_t bad_pivots, first_bad;
-    int32_t *P, *Q;         /* [n] TRS_PERMUTED: T(k, m) = A(P [k], Q [m]); else NULL */
-    int32_t *P_dev, *Q_dev; /* the same on the device, when the solver runs there */
+
     /* with TRS_PIVOT_SKIP only, else empty */
     trs_tri whole; /* what was imported, before rows were left out, without values */
     /* [n] 1: the row is left out; in the caller's numbering, or T's if permuted */
     unsigned char *skip, *skip_dev;
-    trs_work *own;
-    trs_branch *branch; /* on which T' is refreshed, beside T; NULL: there is none */
-    trs_info info;
-    char reason[500];
-    bool capture_anyhow; /* for tests: solvers may be captured that do not claim it */
 };
 
 static inline bool trs_plan_is_analysed(const trs_plan *p)
@@ -66,43 +97,57 @@ static inline int trs_plan_check_analysed(const trs_plan *p, const char *asked)
     return trs_fail(TRS_ESTATE, "%s: the plan is not analysed", asked);
 }
 
-/* The first operator in use, which is asked what both have in common. */
-static inline trs_operator *trs_plan_operator(trs_plan *p)
+/* The side of T, or of T'; NULL if it was not announced.  It is not const, because the operators of a const plan still cache
+ * what they are asked for. */
+static inline trs_side *trs_plan_side(const trs_plan *p, bool transposed)
 {
-    return &p->op[p->op[0].used ? 0 : 1];
+    for (int k = 0; k < p->sides; k++)
+        if (p->side[k].transposed == transposed) return (trs_side *)&p->side[k];
+    return NULL;
 }
 
-/* ---- the life of a plan (plan_create.c, operators.c, plan.c, plan_info.c) ---------------------- */
+/* Is a solver built?  It is not if an update had to analyse again and failed; then another update has to do it. */
+static inline bool trs_plan_is_built(const trs_plan *p)
+{
+    return p->side[0].instance.solver != NULL;
+}
 
-int trs_plan_find_solver(trs_plan *p, const char *name); /* sets p->wanted, unless name is NULL */
+/* ---- create (plan_create.c) ---------------------------------------------------------------------- */
+
+int trs_plan_find_solver(trs_plan *p, const char *name); /* sets p->solver, unless name is NULL */
 /* *host has the arrays of a matrix that lives on a device, or its values alone, copied to the host; it is m itself if m
  * is on the host.  Call trs_mat_fetched when it is no longer needed, also after a failure. */
 int trs_mat_fetch(trs_context *ctx, const trs_mat *m, bool pattern, trs_mat *host);
 void trs_mat_fetched(trs_context *ctx, const trs_mat *m, trs_mat *host);
-int trs_plan_keep_topo(trs_plan *p); /* makes p->topo */
-/* Fill in info->bytes_host and bytes_device, with those of the solver unless it is NULL. */
-void trs_plan_bytes(const trs_plan *p, const trs_solver *solver, trs_info *info);
-/* Add to p->reason. */
-void trs_plan_say(trs_plan *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* TRS_OK, or TRS_EMEM: the plan would need more memory with this solver than it may take. */
-int trs_plan_check_limit(const trs_plan *p, const trs_solver *solver);
-/* Make instances, the work space and the first values, when operators and choice are there.  start: when analyse began. */
-int trs_plan_finish(trs_plan *p, double start);
-/* Is a solver built?  It is not if an update had to analyse again and failed; then another update has to do it. */
-bool trs_plan_is_built(const trs_plan *p);
-
-/* Seconds of a solve by what is built, with T or its transpose, and of its share of an update (predict.c). */
-double trs_plan_cost(trs_plan *p, const trs_machine *m, trs_effort effort, int solves_per_update);
 
 /* ---- operators (operators.c) ------------------------------------------------------------------- */
 
-bool trs_counts_backwards(const trs_plan *p, int k); /* Is op(T) of operator k an upper triangle? */
-/* Take m, which is on the device, over there.  *taken = false says that it has to be imported on the host. */
-int trs_plan_take_resident(trs_plan *p, const trs_mat *m, bool *taken);
+/* Is T, or T' if transposed, an upper triangle?  Then its operator counts rows backwards. */
+bool trs_counts_backwards(const trs_plan *p, bool transposed);
+/* Import m on the device, if it is there.  *done = false: it has to be imported on the host. */
+int trs_plan_import_there(trs_plan *p, const trs_mat *m, bool *done);
 /* Copy a matrix that is on the device only to trs_plan.imported, as if it had come from the host. */
 int trs_plan_import_to_host(trs_plan *p);
-int trs_plan_make_operators(trs_plan *p);      /* all that are announced, with levels */
+int trs_plan_make_operators(trs_plan *p);      /* of all sides, with levels */
 int trs_plan_order_by_level(trs_operator *op); /* store the rows in level order */
+
+/* ---- the rest of analyse (plan.c) ---------------------------------------------------------------- */
+
+/* Make instances, the work space and the first values.  The operators are there, and the solver is chosen.  start: when
+ * analyse began. */
+int trs_plan_finish(trs_plan *p, double start);
+/* Seconds of a solve by what is built, with T or its transpose, and of its share of an update (predict.c). */
+double trs_plan_cost(trs_plan *p, const trs_machine *m, trs_effort effort, int solves_per_update);
+
+/* ---- facts (plan_info.c) ----------------------------------------------------------------------- */
+
+int trs_plan_keep_topo(trs_plan *p); /* makes p->topo, if the host has the levels of T */
+/* Fill in info->bytes_host and bytes_device, with those of the solver unless it is NULL. */
+void trs_plan_bytes(const trs_plan *p, const trs_solver *solver, trs_info *info);
+/* TRS_OK, or TRS_EMEM: the plan would need more memory with this solver than the limit allows. */
+int trs_plan_check_limit(const trs_plan *p, const trs_solver *solver);
+/* Add to p->reason. */
+void trs_plan_say(trs_plan *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- single vectors ----------------------------------------------------------------------------- */
 
@@ -119,7 +164,7 @@ int trs_solve_hosted(const trs_plan *p, trs_op op, void *x, void *stage, const t
 int trs_pivots_treat(trs_plan *p);
 /* With TRS_PIVOT_SKIP, val being the caller's: p->imported becomes p->whole, and then what is left of it. */
 int trs_pivots_import(trs_plan *p, const void *val);
-/* Count and mark the bad pivots in the caller's val.  Do they stand in other rows than before? */
+/* Count and mark the bad pivots in the caller's val.  Are they in other rows than before? */
 bool trs_pivots_other(trs_plan *p, const void *val);
 /* p->imported = p->whole without the rows that are marked. */
 int trs_pivots_leave_out(trs_plan *p, const void *val);

@@ -10,9 +10,13 @@
 #include <math.h>
 #include <string.h>
 
-static int take_options(trs_plan *p, const trs_mat *mat, const trs_options *opt)
+static int check_options(const trs_options *opt)
 {
-    trs_context *ctx = &p->ctx;
+    const int rc = TRS_CHECK_RESERVED(opt, "trs_options");
+    if (rc) return rc;
+    if (!opt->memory.alloc != !opt->memory.free ||
+        !opt->device_memory.alloc != !opt->device_memory.free)
+        return trs_fail(TRS_EARG, "create: one of memory's callbacks alloc and free is NULL");
     if (opt->nrhs < 0 || opt->threads < 0 || opt->memory_limit < 0 || opt->solves_per_update < 0)
         return trs_fail(TRS_EARG, "a negative number in the options");
     if (opt->threads > TRS_MOST_THREADS)
@@ -20,8 +24,16 @@ static int take_options(trs_plan *p, const trs_mat *mat, const trs_options *opt)
     if (opt->ops & ~7u) return trs_fail(TRS_EARG, "unknown bits in ops: %u", opt->ops);
     if ((unsigned)opt->layout > TRS_ROW_MAJOR || (unsigned)opt->order > TRS_ORDER_LEVEL)
         return trs_fail(TRS_EARG, "unknown layout or order");
-    ctx->base = mat->base == 1;
+    return TRS_OK;
+}
+
+static void copy_options(trs_plan *p, const trs_mat *mat, const trs_options *opt)
+{
+    trs_context *ctx = &p->ctx;
     const int device = opt->device > 0 ? opt->device : mat->device;
+    ctx->mem = opt->memory;
+    ctx->device_memory = opt->device_memory;
+    ctx->base = mat->base == 1;
     ctx->device = device > 0 ? device - 1 : 0;
     ctx->limit = opt->memory_limit;
     ctx->threads = opt->threads ? opt->threads : trs_default_threads();
@@ -34,12 +46,12 @@ static int take_options(trs_plan *p, const trs_mat *mat, const trs_options *opt)
     p->measure = opt->measure != 0;
     p->order = opt->order;
     p->general = trs_is_general(mat);
-    p->op[0].used = ctx->ops & 1u << TRS_N;
-    p->op[1].used = ctx->ops & (1u << TRS_T | 1u << TRS_H);
-    return TRS_OK;
+    if (ctx->ops & 1u << TRS_N) p->side[p->sides++].transposed = false;
+    if (ctx->ops & (1u << TRS_T | 1u << TRS_H)) p->side[p->sides++].transposed = true;
+    TRS_ASSERT(p->sides == 1 || p->sides == 2);
 }
 
-static int take_pivots(trs_plan *p, const trs_options *opt, trs_dtype t)
+static int choose_pivots(trs_plan *p, const trs_options *opt, trs_dtype t)
 {
     const double value = trs_is_single(t) ? (double)(float)opt->pivot_value : opt->pivot_value;
     p->pivot = opt->pivot;
@@ -57,16 +69,17 @@ int trs_plan_find_solver(trs_plan *p, const char *name)
 {
     char why[200];
     if (!name) return TRS_OK;
-    p->wanted = trs_solver_named(name);
-    if (!p->wanted) return trs_fail(TRS_ESUPPORT, "no solver \"%.60s\" in this build", name);
-    if (p->wanted->family != (p->general ? TRS_GENERAL_DENSE : TRS_TRIANGLE))
-        return trs_fail(TRS_ESUPPORT, "%s does not solve %s", name,
-                        p->general ? "general matrices" : "triangles");
-    if (p->ctx.bitwise && !(p->wanted->caps & TRS_CAP_BITWISE))
+    p->solver = trs_solver_named(name);
+    if (!p->solver) return trs_fail(TRS_ESUPPORT, "no solver \"%.60s\" in this build", name);
+    if (p->general && p->solver->family != TRS_GENERAL_DENSE)
+        return trs_fail(TRS_ESUPPORT, "%s does not solve general matrices", name);
+    if (!p->general && p->solver->family != TRS_TRIANGLE)
+        return trs_fail(TRS_ESUPPORT, "%s does not solve triangles", name);
+    if (p->ctx.bitwise && !(p->solver->caps & TRS_CAP_BITWISE))
         return trs_fail(TRS_ESUPPORT, "%s does not promise the same bits every time", name);
-    if (p->wanted->place == TRS_ON_CPU && p->on_device)
+    if (p->solver->place == TRS_ON_CPU && p->on_device)
         return trs_fail(TRS_ESUPPORT, "%s cannot solve where B and X live on a device", name);
-    if (!trs_solver_available(p->wanted, p->ctx.device, why, sizeof why))
+    if (!trs_solver_available(p->solver, p->ctx.device, why, sizeof why))
         return trs_fail(TRS_EDEVICE, "%s cannot run here: %s", name, why);
     return TRS_OK;
 }
@@ -83,13 +96,15 @@ int trs_mat_fetch(trs_context *ctx, const trs_mat *m, bool pattern, trs_mat *hos
     } a[] = {{m->val, &host->val, trs_value_count(m), trs_size(m->dtype)},
              {m->ptr, &host->ptr, trs_major_count(m) + 1, m->ptr_bits == 32 ? 4 : 8},
              {m->idx, &host->idx, m->nnz, m->idx_bits == 64 ? 8 : 4}};
+    const int arrays = pattern && m->format != TRS_DENSE ? 3 : 1;
     host->ptr = host->idx = host->val = NULL;
     host->device = TRS_HOST;
     int rc = trs_gpu_use(ctx);
-    for (int k = 0; k < (pattern && m->format != TRS_DENSE ? 3 : 1) && !rc; k++) {
+    for (int k = 0; k < arrays && !rc; k++) {
         void *p = trs_new(ctx, a[k].count, a[k].size, "a copy from the device");
         *a[k].to = p;
-        rc = !p ? TRS_EMEM : trs_gpu_get(ctx, p, a[k].from, (size_t)a[k].count * a[k].size);
+        if (!p) return TRS_EMEM;
+        rc = trs_gpu_get(ctx, p, a[k].from, (size_t)a[k].count * a[k].size);
     }
     return rc;
 }
@@ -102,38 +117,50 @@ void trs_mat_fetched(trs_context *ctx, const trs_mat *m, trs_mat *host)
     trs_free(&ctx->mem, (void *)host->val);
 }
 
-static int import(trs_plan *p, const trs_mat *mat)
+/* Does a plan know what to solve with from the kind of this matrix? */
+static int check_kind(const trs_mat *mat)
 {
-    trs_context *ctx = &p->ctx;
-    trs_mat host = *mat;
-    int rc = trs_check_values(mat);
-    if (rc) return rc;
-    const bool permuted = mat->kind & TRS_PERMUTED;
     if (mat->kind & TRS_SELFADJOINT)
         return trs_fail(TRS_EARG, "kind: a plan is of a triangle, not of the matrix that "
                                   "TRS_SELFADJOINT makes of it");
-    if (!p->general && !permuted && !(mat->kind & (TRS_LOWER | TRS_UPPER)))
-        return trs_fail(TRS_EARG, "kind says neither TRS_LOWER nor TRS_UPPER nor TRS_PERMUTED");
+    if (trs_is_general(mat) || mat->kind & (TRS_LOWER | TRS_UPPER | TRS_PERMUTED)) return TRS_OK;
+    return trs_fail(TRS_EARG, "kind says neither TRS_LOWER nor TRS_UPPER nor TRS_PERMUTED");
+}
+
+static int import_on_host(trs_plan *p, const trs_mat *host)
+{
+    int rc;
+    if (p->general) return trs_general_take(p, host, false, NULL);
+    if (host->kind & TRS_PERMUTED)
+        rc = trs_permuted_import(&p->ctx, host, &p->imported, &p->P, &p->Q);
+    else rc = trs_tri_import(&p->ctx, host, &p->imported);
+    if (!rc && p->pivot == TRS_PIVOT_SKIP) rc = trs_pivots_import(p, host->val);
+    return rc;
+}
+
+static int import(trs_plan *p, const trs_mat *mat)
+{
+    trs_mat host;
+    bool done = false;
+    int rc = trs_check_values(mat);
+    if (!rc) rc = check_kind(mat);
+    if (rc) return rc;
     p->info.n = mat->n;
-    p->shape = *mat;
-    p->shape.ptr = p->shape.idx = p->shape.val = NULL;
-    p->imported_is_t = !permuted && !trs_by_rows(mat);
-    bool taken = false;
-    rc = trs_plan_take_resident(p, mat, &taken);
-    if (rc || taken) return rc;
-    rc = trs_mat_fetch(ctx, mat, true, &host);
-    if (!rc && p->general) rc = trs_general_take(p, &host, false, NULL);
-    else if (!rc && permuted) rc = trs_permuted_import(ctx, &host, &p->imported, &p->P, &p->Q);
-    else if (!rc) rc = trs_tri_import(ctx, &host, &p->imported);
-    if (!rc && p->pivot == TRS_PIVOT_SKIP) rc = trs_pivots_import(p, host.val);
-    trs_mat_fetched(ctx, mat, &host);
+    p->given = *mat;
+    p->given.ptr = p->given.idx = p->given.val = NULL;
+    p->imported_is_t = !(mat->kind & TRS_PERMUTED) && !trs_by_rows(mat);
+    rc = trs_plan_import_there(p, mat, &done);
+    if (rc || done) return rc;
+    rc = trs_mat_fetch(&p->ctx, mat, true, &host);
+    if (!rc) rc = import_on_host(p, &host);
+    trs_mat_fetched(&p->ctx, mat, &host);
     return rc;
 }
 
 static int64_t entries_of(const trs_plan *p, const trs_mat *mat)
 {
     if (p->general) return mat->n * mat->n;
-    const trs_operator *op = &p->op[p->op[0].used ? 0 : 1];
+    const trs_operator *op = &p->side[0].op;
     return op->ctx ? op->tri.nnz : p->imported.nnz;
 }
 
@@ -144,19 +171,14 @@ static int create(trs_plan **plan, const trs_mat *mat, const trs_options *opt)
     *plan = NULL;
     if (!mat) return trs_fail(TRS_EARG, "create: mat is NULL");
     if (!opt) opt = &defaults;
-    int rc = TRS_CHECK_RESERVED(opt, "trs_options");
+    int rc = check_options(opt);
     if (rc) return rc;
-    if (!opt->memory.alloc != !opt->memory.free ||
-        !opt->device_memory.alloc != !opt->device_memory.free)
-        return trs_fail(TRS_EARG, "create: one of memory's callbacks alloc and free is NULL");
-    double start = trs_now();
+    const double start = trs_now();
     trs_plan *p = trs_alloc_zero(&opt->memory, 1, sizeof *p);
     if (!p) return trs_fail(TRS_EMEM, "out of memory for a plan");
     pthread_mutex_init(&p->topo_lock, NULL);
-    p->ctx.mem = opt->memory;
-    p->ctx.device_memory = opt->device_memory;
-    rc = take_options(p, mat, opt);
-    if (!rc) rc = take_pivots(p, opt, mat->dtype);
+    copy_options(p, mat, opt);
+    rc = choose_pivots(p, opt, mat->dtype);
     if (!rc) rc = trs_plan_find_solver(p, opt->solver);
     if (!rc) rc = trs_check_device(opt->device);
     if (!rc) rc = trs_check_device(mat->device);

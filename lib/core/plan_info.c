@@ -9,30 +9,36 @@
 
 /* ---- bytes ---------------------------------------------------------------------------------------- */
 
-/* The bytes of levels and permutations of an operator on the host.  known: its levels are; here: its pattern is. */
-static int64_t order_bytes(const trs_plan *p, const trs_operator *op, bool known, bool here)
+/* The bytes of levels and permutations of a side on the host.  here: its pattern is there. */
+static int64_t order_bytes(const trs_plan *p, const trs_side *side, bool here)
 {
-    const bool ordered = known ? op->perm != NULL : p->order == TRS_ORDER_LEVEL;
-    const bool other = ordered || p->P || trs_counts_backwards(p, 0);
-    const bool has_topo = op == &p->op[0] && other && (here || p->topo);
-    const bool has_own = !known || op->lv.topo;
-    const int64_t levels = known ? op->lv.count : p->info.n;
-    return 4 * (levels + 1) + 4 * (p->info.n + 1) * (has_own + ordered + has_topo);
+    const trs_operator *op = &side->op;
+    bool ordered = op->perm, topo_of_levels = op->lv.topo;
+    int64_t levels = op->lv.count;
+    if (!op->lv.ptr) { /* they are not known yet */
+        ordered = p->order == TRS_ORDER_LEVEL;
+        topo_of_levels = true;
+        levels = p->info.n;
+    }
+    const bool other = ordered || p->P || trs_counts_backwards(p, false);
+    const bool topo_of_plan = !side->transposed && other && (here || p->topo);
+    return 4 * (levels + 1) + 4 * (p->info.n + 1) * (topo_of_levels + ordered + topo_of_plan);
 }
 
-/* The bytes that an operator takes on the host, or, before analyse, will take at most. */
-static int64_t host_bytes(const trs_plan *p, const trs_operator *op)
+/* The bytes that a side takes on the host, or, before analyse, will take at most. */
+static int64_t host_bytes(const trs_plan *p, const trs_side *side)
 {
-    const int64_t n = p->info.n, nnz = p->info.nnz, elem = (int64_t)trs_size(p->shape.dtype);
-    if (!op->used) return 0;
+    const trs_operator *op = &side->op;
+    const int64_t n = p->info.n, nnz = p->info.nnz, elem = (int64_t)trs_size(p->given.dtype);
     if (p->general) return nnz * elem;
-    const bool known = op->lv.ptr, places = !known || op->tri.src;
+    const bool places = !op->lv.ptr || op->tri.src;
     const bool here = !op->ctx || op->on_host & TRS_OP_PATTERN;
-    const int64_t pattern = 8 * (n + 1) + nnz * (4 + elem + 8 * places);
-    return (here ? pattern : 0) + order_bytes(p, op, known, here);
+    const int64_t order = order_bytes(p, side, here);
+    if (!here) return order;
+    return order + 8 * (n + 1) + nnz * (4 + elem + 8 * places);
 }
 
-/* The bytes that it keeps on the device besides those that the solver counts. */
+/* The bytes that an operator keeps on the device besides those that the solver counts. */
 static int64_t device_bytes(const trs_plan *p, const trs_operator *op)
 {
     const trs_device_view *d = &op->device;
@@ -53,7 +59,7 @@ static trs_prospect unknown(const trs_plan *p)
                                     .nnz = p->info.nnz,
                                     .levels = p->info.n,
                                     .nrhs = p->ctx.nrhs,
-                                    .elem = (double)trs_size(p->shape.dtype)}};
+                                    .elem = (double)trs_size(p->given.dtype)}};
 }
 
 /* A prospect with the analyses that were made so far; none is made for it. */
@@ -70,20 +76,26 @@ static trs_prospect known(const trs_operator *op)
     return s;
 }
 
+static int64_t solver_bytes(const trs_plan *p, const trs_operator *op, const trs_solver *solver)
+{
+    const bool has_features = op->lv.ptr || op->general;
+    const trs_prospect s = has_features ? known(op) : unknown(p);
+    return solver->bytes(&s);
+}
+
 void trs_plan_bytes(const trs_plan *p, const trs_solver *solver, trs_info *info)
 {
     const int64_t n = p->info.n;
     info->bytes_host = (int64_t)sizeof *p + (p->P ? 8 * n : 0);
     info->bytes_device = 0;
     if (p->skip) info->bytes_host += n + 8 * (n + 1) + p->whole.nnz * (p->whole.src ? 12 : 4);
-    for (int k = 0; k < 2; k++) {
-        const trs_operator *op = &p->op[k];
-        info->bytes_host += host_bytes(p, op);
-        info->bytes_device += device_bytes(p, op);
-        if (!op->used || !solver) continue;
-        const trs_prospect s = op->lv.ptr || op->general ? known(op) : unknown(p);
-        const bool cuda = solver->place == TRS_ON_CUDA;
-        *(cuda ? &info->bytes_device : &info->bytes_host) += solver->bytes(&s);
+    for (int k = 0; k < p->sides; k++) {
+        info->bytes_host += host_bytes(p, &p->side[k]);
+        info->bytes_device += device_bytes(p, &p->side[k].op);
+        if (!solver) continue;
+        const int64_t bytes = solver_bytes(p, &p->side[k].op, solver);
+        if (solver->place == TRS_ON_CUDA) info->bytes_device += bytes;
+        else info->bytes_host += bytes;
     }
     if (p->skip_dev) info->bytes_device += n;
     if (p->P_dev) info->bytes_device += 8 * n;
@@ -116,26 +128,29 @@ void trs_plan_say(trs_plan *p, const char *format, ...)
 static int sort_topo(trs_plan *p, const trs_operator *op)
 {
     const int32_t n = op->tri.n;
-    int32_t *topo = trs_new(&p->ctx, n, sizeof *topo, "topo"), *level, *next;
+    int32_t *topo = trs_new(&p->ctx, n, sizeof *topo, "topo");
     p->topo = topo;
-    level = topo ? trs_new(&p->ctx, n + (int64_t)op->lv.count, sizeof *level, "topo") : NULL;
+    if (!topo) return TRS_EMEM;
+    int32_t *level = trs_new(&p->ctx, n + (int64_t)op->lv.count, sizeof *level, "topo");
     if (!level) return TRS_EMEM;
-    next = level + n; /* of each level */
+    int32_t *next = level + n; /* of each level */
     for (int32_t l = 0; l < op->lv.count; l++) {
         next[l] = op->lv.ptr[l];
         for (int32_t k = op->lv.ptr[l]; k < op->lv.ptr[l + 1]; k++)
             level[trs_pivot_row(p, op, op->lv.topo[k])] = l;
     }
     for (int32_t i = 0; i < n; i++) topo[next[level[i]]++] = i;
+    TRS_ASSERT(op->lv.count == 0 || next[op->lv.count - 1] == n);
     trs_free(&p->ctx.mem, level);
     return TRS_OK;
 }
 
 int trs_plan_keep_topo(trs_plan *p)
 {
-    const trs_operator *op = &p->op[0];
-    const bool descends = trs_counts_backwards(p, 0); /* within a level */
-    if (!op->used || !op->lv.topo) return TRS_OK;     /* the host has none yet */
+    const trs_side *side = trs_plan_side(p, false);
+    const bool descends = trs_counts_backwards(p, false); /* within a level */
+    if (!side || !side->op.lv.topo) return TRS_OK;        /* the host has none yet */
+    const trs_operator *op = &side->op;
     if (p->P) return sort_topo(p, op);
     p->topo = op->lv.topo;
     if (!op->perm && !op->reversed) return TRS_OK;
@@ -160,19 +175,19 @@ int trs_plan_pivots(const trs_plan *p, int64_t *count, int64_t *first)
     return trs_leave(TRS_OK);
 }
 
-static void tell(trs_plan *p, trs_info *info)
+static void fill_info(trs_plan *p, trs_info *info)
 {
     *info = p->info;
-    info->solver = p->wanted ? p->wanted->name : NULL;
+    info->solver = p->solver ? p->solver->name : NULL;
     info->reason = p->reason;
     info->costs = p->ctx.costs;
     if (!info->analysis) info->analysis = "";
     if (p->state == TRS_FAILED) return;
     pthread_mutex_lock(&p->topo_lock);
-    trs_plan_bytes(p, p->wanted, info);
+    trs_plan_bytes(p, p->solver, info);
     pthread_mutex_unlock(&p->topo_lock);
     info->bytes_work = trs_work_bytes(p, p->ctx.nrhs);
-    const trs_instance *last = &p->solver[p->op[1].used];
+    const trs_instance *last = &p->side[p->sides - 1].instance;
     info->growth = last->growth;
     info->seconds_factor = last->seconds_factor;
 }
@@ -181,17 +196,18 @@ int trs_plan_info(const trs_plan *p, trs_info *info)
 {
     trs_enter();
     if (!p || !info) return trs_leave(trs_fail(TRS_EARG, "info: plan or info is NULL"));
-    tell((trs_plan *)p, info);
+    fill_info((trs_plan *)p, info);
     trs_leave_silently();
     return TRS_OK;
 }
 
 /* Levels that were found on the device may have their topo there until it is asked for, since it is larger than all
  * else that such an analysis brings to the host.  Several threads may ask for it at a time. */
-static int bring_topo(trs_plan *p)
+static int bring_topo(trs_plan *p, trs_operator *op)
 {
+    int rc = TRS_OK;
     pthread_mutex_lock(&p->topo_lock);
-    int rc = p->topo ? TRS_OK : trs_operator_host(&p->op[0], TRS_OP_LEVELS);
+    if (!p->topo) rc = trs_operator_host(op, TRS_OP_LEVELS);
     if (!rc && !p->topo) rc = trs_plan_keep_topo(p);
     pthread_mutex_unlock(&p->topo_lock);
     return rc;
@@ -208,18 +224,23 @@ int trs_plan_permutation(const trs_plan *p, const int32_t **P, const int32_t **Q
     return trs_leave(TRS_OK);
 }
 
+static int get_levels(trs_plan *p, const int32_t **topo, const int32_t **lv_ptr)
+{
+    if (!topo || !lv_ptr) return trs_fail(TRS_EARG, "levels: topo or lv_ptr is NULL");
+    int rc = trs_plan_check_analysed(p, "levels");
+    if (rc) return rc;
+    trs_side *side = trs_plan_side(p, false);
+    if (p->general) return trs_fail(TRS_ESTATE, "levels: the matrix is general");
+    if (!side) return trs_fail(TRS_ESTATE, "levels: TRS_N was not announced");
+    if (!side->op.lv.ptr) return trs_fail(TRS_ESTATE, "levels: the last update failed");
+    rc = bring_topo(p, &side->op);
+    *topo = p->topo;
+    *lv_ptr = side->op.lv.ptr;
+    return rc;
+}
+
 int trs_plan_levels(const trs_plan *p, const int32_t **topo, const int32_t **lv_ptr)
 {
     trs_enter();
-    if (!topo || !lv_ptr) return trs_leave(trs_fail(TRS_EARG, "levels: topo or lv_ptr is NULL"));
-    int rc = trs_plan_check_analysed(p, "levels");
-    if (rc) return trs_leave(rc);
-    if (!p->op[0].lv.ptr)
-        return trs_leave(
-            trs_fail(TRS_ESTATE, "levels: %s",
-                     p->general ? "the matrix is general" : "TRS_N was not announced"));
-    rc = bring_topo((trs_plan *)p);
-    *topo = p->topo;
-    *lv_ptr = p->op[0].lv.ptr;
-    return trs_leave(rc);
+    return trs_leave(get_levels((trs_plan *)p, topo, lv_ptr));
 }

@@ -11,18 +11,16 @@
 double trs_plan_cost(trs_plan *p, const trs_machine *m, trs_effort effort, int solves_per_update)
 {
     double sum = 0;
-    int operators = 0;
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < p->sides; k++) {
+        trs_side *side = &p->side[k];
         trs_prospect s;
         const char *why;
         trs_cost c;
-        if (!p->op[k].used) continue;
-        trs_prospect_of(&p->op[k], effort, &s);
-        sum += trs_predict(&s, m, p->wanted, &p->solver[k], p->on_device, &c, &why);
+        trs_prospect_of(&side->op, effort, &s);
+        sum += trs_predict(&s, m, p->solver, &side->instance, p->on_device, &c, &why);
         sum += trs_seconds_each(&c, solves_per_update) - trs_seconds(&c);
-        operators++;
     }
-    return sum / operators;
+    return sum / p->sides;
 }
 
 int trs_plan_machine(const trs_plan *p, trs_machine *m)
@@ -41,7 +39,7 @@ double trs_plan_predict(const trs_plan *plan, const trs_machine *m)
     double seconds = NAN;
     trs_enter();
     const bool possible = p && m && trs_plan_is_analysed(p) && trs_plan_is_built(p);
-    if (possible && (p->wanted->place == TRS_ON_CPU || !trs_gpu_use(&p->ctx)))
+    if (possible && (p->solver->place == TRS_ON_CPU || !trs_gpu_use(&p->ctx)))
         seconds = trs_plan_cost(p, m, TRS_LOOK, 0);
     trs_leave_silently();
     return seconds;

@@ -10,7 +10,7 @@
 /* The key of a plan that has its operators, in the order in which create imported the rows. */
 static int key_of(trs_plan *p, trs_wisdom *w)
 {
-    return trs_wisdom_key(trs_plan_operator(p), p->shape.kind, p->on_device, p->order, w);
+    return trs_wisdom_key(&p->side[0].op, p->given.kind, p->on_device, p->order, w);
 }
 
 bool trs_recall(trs_plan *p, const trs_prospect *s, trs_candidate *c, char *ignored, size_t size)

@@ -5,16 +5,16 @@
 
 #include "plan.h"
 
-/* c: the solver that wisdom has for such a plan, which p->reason then says; false: there is none, or, as ignored [size]
- * says, one that cannot be chosen. */
+/* Find the solver that wisdom has for such a plan, and set c and p->reason.  false: there is none, or it cannot be chosen
+ * here, which ignored [size] reports. */
 bool trs_recall(trs_plan *p, const trs_prospect *s, trs_candidate *c, char *ignored, size_t size);
-/* For later plans: this solver was the fastest, and took so long. */
+/* Store in wisdom, for later plans, that this solver was the fastest, and its seconds. */
 void trs_remember(trs_plan *p, const trs_solver *solver, double seconds);
 
-/* Solve with count candidates, put the fastest first, and say so in p->reason (measure.c). */
+/* Solve with count candidates, put the fastest first, and report it in p->reason (measure.c). */
 int trs_measure(trs_plan *p, trs_operator *op, trs_candidate *c, int count);
-/* cpu-serial is built: solve with the candidates that are to be tried, too, and put the fastest in its place, which
- * p->reason then says (measure.c). */
+/* cpu-serial is built: solve also with the candidates that are to be tried, replace it by the fastest, and report it in
+ * p->reason (measure.c). */
 void trs_try(trs_plan *p);
 
 #endif

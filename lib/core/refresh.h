@@ -13,15 +13,15 @@
 
 #include "plan.h"
 
-/* Before analyse, of a plan whose B and X live on a device: a solver that can only take new values by the host is not to
- * be chosen.  One that was named stays. */
+/* Call it before analyse, for a plan whose B and X live on a device.  Then no solver is chosen that needs the host for new
+ * values.  A solver that the caller named stays. */
 void trs_plan_require_refresh(trs_plan *p);
-/* After analyse: can the plan be refreshed?  Not with a solver that needs the host, with TRS_PERMUTED or TRS_PIVOT_SKIP. */
+/* After analyse: can the plan be refreshed?  It cannot with a solver that needs the host, TRS_PERMUTED or TRS_PIVOT_SKIP. */
 bool trs_plan_refreshes(const trs_plan *p);
 
 /* Give the plan the values of mat, which are on its device and whose pivots the caller knows to be good.
  *     const trs_mat *mat ; in.  As for trs_plan_update, on the device of the plan: only val is read.
- *     const trs_exec *exec ; in, NULL: the default stream.  Only the stream is heeded.
+ *     const trs_exec *exec ; in, NULL: the default stream.  Only the stream is used.
  * It only enqueues work on the stream, and can be captured in a CUDA graph; a replay reads the array that mat had.  Where
  * refreshing was not required before analyse, the first refresh allocates, and is refused while the stream is captured, as
  * it is where no good values have been there before.  No other refresh, update or solve of the plan may be under way that
@@ -35,7 +35,7 @@ int trs_plan_refresh(trs_plan *p, const trs_mat *mat, const trs_exec *exec);
  * that on which its graph was launched.  Returns TRS_OK, TRS_EDEVICE. */
 int trs_plan_growth(trs_plan *p, void *stream, double *growth);
 
-/* Make on the device what a refresh needs, as far as it is not there (plan.c). */
+/* Allocate on the device what a refresh needs and what is not there yet. */
 int trs_refresh_prepare(trs_plan *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* saved.c: keeps the analysis of a plan in a file: levels, permutation, patterns of the operators, the choice.
+/* saved.c: stores the analysis of a plan in a file: levels, permutation, patterns of the operators, the choice.
  *
  * A file is a head, then for each operator its levels, its permutation, and, where the operator is not simply what
  * create imported, its pattern with the places of its entries in that.  It holds no values: they come from the matrix
@@ -6,8 +6,8 @@
  *
  *     | head, checksum | levels | permutation or topo | ptr | idx | places |   the same for T'   | checksum of arrays |
  *
- * The key is a hash of the pattern as create imported it.  The head has a checksum of its own, so that its lengths can
- * be believed, and the arrays have another; nothing of the plan is touched before both were right.
+ * The key is a hash of the pattern as create imported it.  The head has one checksum, so that its lengths can be trusted,
+ * and the arrays have another.  Loading changes nothing of the plan before both were right.
  *
  * A hash is the sum of the hashes of pieces of the arrays, each seeded with the piece's place, so that threads can take
  * pieces in any order.  A piece that was read is hashed and checked while it is still in the cache. */
@@ -31,7 +31,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-typedef struct op_head {
+typedef struct op_head { /* of a side */
     int32_t used, levels, widest;
     int32_t permuted; /* perm is stored in place of topo, which is the identity */
     int32_t stored;   /* ptr, idx and places are stored; else the operator is what was imported */
@@ -46,7 +46,7 @@ typedef struct head { /* without padding, since it is written as it stands */
     int64_t n, nnz, longest;
     double predicted;
     uint32_t dtype, ops;
-    op_head op[2];
+    op_head op[2]; /* of T, of T' */
     char solver[48];
     char reason[496];
     uint64_t check; /* the hash of all fields before */
@@ -121,10 +121,11 @@ static bool in_range(const void *p, int64_t count, int size, int64_t below)
     return !bad;
 }
 
-static void take_piece(batch *b, const array *a, int64_t begin)
+/* Read a piece, if the batch is in a file, then hash and check it. */
+static void hash_piece(batch *b, const array *a, int64_t begin)
 {
     char *p = a->p + begin;
-    const int64_t bytes = a->bytes - begin < PIECE ? a->bytes - begin : PIECE;
+    const int64_t left = a->bytes - begin, bytes = left < PIECE ? left : PIECE;
     const int64_t place = a->place + begin;
     if (b->fd >= 0 && !read_all(b->fd, p, bytes, place)) {
         b->unread = true;
@@ -139,27 +140,28 @@ static int64_t pieces(const array *a)
     return (a->bytes + PIECE - 1) / PIECE;
 }
 
-/* Take pieces begin..end-1, which are counted over all arrays. */
-static void take_some(void *user, int64_t begin, int64_t end)
+/* Pieces begin..end-1, which are counted over all arrays. */
+static void hash_some(void *user, int64_t begin, int64_t end)
 {
     batch *b = user;
     const array *a = b->a;
     int64_t first = 0;
     for (int64_t k = begin; k < end; k++) {
         while (k - first >= pieces(a)) first += pieces(a++);
-        take_piece(b, a, (k - first) * PIECE);
+        hash_piece(b, a, (k - first) * PIECE);
     }
 }
 
-static void take_all(const trs_context *ctx, batch *b)
+static void hash_all(const trs_context *ctx, batch *b)
 {
     int64_t all = 0;
     for (int k = 0; k < b->count; k++) all += pieces(&b->a[k]);
-    trs_share(trs_team(ctx, all * PIECE / 8), all, 1, take_some, b);
+    trs_share(trs_team(ctx, all * PIECE / 8), all, 1, hash_some, b);
 }
 
 static void add(batch *b, const void *p, int64_t count, int size, int64_t below)
 {
+    TRS_ASSERT(b->count < (int)(sizeof b->a / sizeof b->a[0]) && b->place % 8 == 0);
     b->a[b->count++] = (array){(char *)p, count * size, b->place, size, below};
     b->place += padded(count * size);
 }
@@ -180,51 +182,54 @@ static uint64_t hash(const trs_plan *p, const trs_tri *t)
     add(&b, t->ptr, (int64_t)t->n + 1, 8, 0);
     add(&b, t->idx, t->nnz, 4, 0);
     if (!is_identity(t)) add(&b, t->src, t->nnz, 8, 0);
-    take_all(&p->ctx, &b);
-    const uint64_t all[] = {p->shape.kind & (TRS_LOWER | TRS_UPPER | TRS_UNIT | TRS_PERMUTED),
+    hash_all(&p->ctx, &b);
+    const uint64_t all[] = {p->given.kind & (TRS_LOWER | TRS_UPPER | TRS_UNIT | TRS_PERMUTED),
                             p->imported_is_t, b.sum};
     return XXH3_64bits(all, sizeof all);
 }
 
 /* ---- save --------------------------------------------------------------------------------------- */
 
-/* Make t, what create imported, of operator k; src has places in the operator. */
-static int original(const trs_plan *p, trs_context *ctx, int k, trs_tri *t)
+/* Make t, what create imported, from a side; src has places in its operator. */
+static int original(const trs_plan *p, trs_context *ctx, const trs_side *side, trs_tri *t)
 {
-    const trs_operator *s = &p->op[k];
+    const trs_operator *s = &side->op;
     trs_tri a = s->tri, b;
     int32_t *inv = NULL;
     int rc = TRS_OK;
     a.src = NULL;
     if (s->perm) {
         inv = trs_new(ctx, a.n, sizeof *inv, "a permutation");
-        for (int32_t row = 0; inv && row < a.n; row++) inv[s->perm[row]] = row;
-        rc = inv ? trs_tri_permute(ctx, &a, inv, t) : TRS_EMEM;
+        if (!inv) return TRS_EMEM;
+        for (int32_t row = 0; row < a.n; row++) inv[s->perm[row]] = row;
+        rc = trs_tri_permute(ctx, &a, inv, t);
         trs_free(&ctx->mem, inv);
     } else {
         rc = trs_tri_copy(ctx, &a, t);
         if (!rc && s->reversed) rc = trs_tri_reverse(ctx, t);
     }
-    if (rc || k == p->imported_is_t) return rc;
+    if (rc || side->transposed == p->imported_is_t) return rc;
     b = *t;
     rc = trs_tri_transpose(ctx, &b, true, t);
     trs_tri_free(ctx, &b);
     return rc;
 }
 
-typedef struct saving { /* an operator, and what of it is to be written */
-    const trs_operator *op;
+typedef struct saving { /* a side, and what of its operator is to be written */
+    const trs_side *side;
     int64_t *from; /* [nnz] places of its entries in the imported matrix; NULL: not stored */
 } saving;
 
 /* Find a->from, and the hash of the pattern. */
-static int prepare(const trs_plan *p, trs_context *ctx, int k, saving *a, uint64_t *pattern)
+static int prepare(const trs_plan *p, trs_context *ctx, const trs_side *side, saving *a,
+                   uint64_t *pattern)
 {
-    const trs_operator *s = a->op = &p->op[k];
+    const trs_operator *s = &side->op;
     trs_tri t;
-    int rc = original(p, ctx, k, &t);
+    int rc = original(p, ctx, side, &t);
     if (rc) return rc;
-    if (s->perm || k != p->imported_is_t) {
+    a->side = side;
+    if (s->perm || side->transposed != p->imported_is_t) {
         a->from = trs_new(ctx, t.nnz, sizeof *a->from, "places of the entries");
         if (!a->from) rc = TRS_EMEM;
         for (int64_t q = 0; q < t.nnz && !rc; q++) a->from[t.src[q]] = q;
@@ -247,15 +252,14 @@ static head make_head(const trs_plan *p, const saving *a, uint64_t pattern)
     h.nnz = p->info.nnz;
     h.longest = p->info.longest;
     h.predicted = p->info.predicted;
-    h.dtype = p->shape.dtype;
+    h.dtype = p->given.dtype;
     h.ops = p->ctx.ops;
-    snprintf(h.solver, sizeof h.solver, "%s", p->wanted->name);
+    snprintf(h.solver, sizeof h.solver, "%s", p->solver->name);
     snprintf(h.reason, sizeof h.reason, "%.495s", p->reason);
-    for (int k = 0; k < 2; k++) {
-        const trs_operator *s = a[k].op;
-        if (s)
-            h.op[k] = (op_head){
-                true, s->lv.count, s->lv.widest, s->perm != NULL, a[k].from != NULL, s->reversed};
+    for (int k = 0; k < p->sides; k++) {
+        const trs_operator *s = &p->side[k].op;
+        h.op[p->side[k].transposed] = (op_head){
+            true, s->lv.count, s->lv.widest, s->perm != NULL, a[k].from != NULL, s->reversed};
     }
     h.bytes = file_bytes(&h);
     h.check = head_check(&h);
@@ -265,7 +269,7 @@ static head make_head(const trs_plan *p, const saving *a, uint64_t pattern)
 /* Add the arrays of an operator in the order of the file. */
 static void add_operator(batch *b, const saving *a)
 {
-    const trs_operator *s = a->op;
+    const trs_operator *s = &a->side->op;
     const trs_tri *t = &s->tri;
     add(b, s->lv.ptr, (int64_t)s->lv.count + 1, 4, 0);
     add(b, s->perm ? s->perm : s->lv.topo, t->n, 4, 0);
@@ -275,14 +279,14 @@ static void add_operator(batch *b, const saving *a)
     add(b, a->from, t->nnz, 8, 0);
 }
 
-static int write_plan(trs_context *ctx, const char *file, const head *h, const saving *s)
+static int write_plan(trs_plan *p, const char *file, const head *h, const saving *s)
 {
     static const char zero[8];
     trs_output out = {.file = file, .fd = -1};
     batch b = {.fd = -1, .place = sizeof *h};
-    for (int k = 0; k < 2; k++)
-        if (s[k].op) add_operator(&b, &s[k]);
-    take_all(ctx, &b);
+    for (int k = 0; k < p->sides; k++) add_operator(&b, &s[k]);
+    TRS_ASSERT(b.place + (int64_t)sizeof b.sum == h->bytes);
+    hash_all(&p->ctx, &b);
     const uint64_t check = b.sum;
     int rc = trs_output_open(&out);
     if (!rc) rc = trs_output_put(&out, h, sizeof *h, 0);
@@ -304,14 +308,14 @@ static int save(trs_plan *p, const char *file)
     saving a[2] = {{0}, {0}};
     uint64_t pattern = 0;
     int rc = TRS_OK;
-    for (int k = 0; k < 2 && !rc; k++) {
-        if (!p->op[k].used) continue;
-        rc = trs_operator_show(&p->op[k], TRS_OP_PATTERN | TRS_OP_VALUES | TRS_OP_LEVELS);
-        if (!rc) rc = prepare(p, ctx, k, &a[k], &pattern);
+    for (int k = 0; k < p->sides && !rc; k++) {
+        trs_side *side = &p->side[k];
+        rc = trs_operator_show(&side->op, TRS_OP_PATTERN | TRS_OP_VALUES | TRS_OP_LEVELS);
+        if (!rc) rc = prepare(p, ctx, side, &a[k], &pattern);
     }
     if (!rc) {
         const head h = make_head(p, a, pattern);
-        rc = write_plan(ctx, file, &h, a);
+        rc = write_plan(p, file, &h, a);
     }
     for (int k = 0; k < 2; k++) trs_free(&ctx->mem, a[k].from);
     return rc;
@@ -344,17 +348,19 @@ static int check_file(const char *file, const head *h, int64_t bytes)
 /* Does it belong to the matrix and the options of this plan? */
 static int check_plan(const trs_plan *p, const char *file, const head *h)
 {
-    if (h->n != p->info.n || h->nnz != p->info.nnz || h->pattern != hash(p, &p->imported))
+    const bool other =
+        h->n != p->info.n || h->nnz != p->info.nnz || h->pattern != hash(p, &p->imported);
+    if (other && p->skip)
         return refuse(TRS_EMATRIX, file,
-                      p->skip ? "saved for a matrix of another pattern, or with other rows left out"
-                              : "saved for a matrix of another pattern");
-    if (h->dtype != (uint32_t)p->shape.dtype)
+                      "saved for a matrix of another pattern, or with other rows left out");
+    if (other) return refuse(TRS_EMATRIX, file, "saved for a matrix of another pattern");
+    if (h->dtype != (uint32_t)p->given.dtype)
         return refuse(TRS_EMATRIX, file, "saved for numbers of another type");
     for (int k = 0; k < 2; k++) {
         const op_head *one = &h->op[k];
         if (one->levels < 0 || one->levels > h->n)
             return refuse(TRS_EFORMAT, file, "the head is damaged");
-        if (one->used != (int32_t)p->op[k].used)
+        if (one->used != (trs_plan_side(p, k == 1) != NULL))
             return refuse(TRS_EARG, file, "saved for other ops");
         if (one->used && p->order && (p->order == TRS_ORDER_LEVEL) != one->permuted)
             return refuse(TRS_EARG, file, "saved with another order of the rows");
@@ -375,7 +381,6 @@ static int want_operator(trs_context *ctx, batch *b, const head *h, const op_hea
                          trs_operator *s)
 {
     s->ctx = ctx;
-    s->used = true;
     s->reversed = sh->reversed;
     s->lv.count = sh->levels;
     s->lv.widest = sh->widest;
@@ -394,7 +399,7 @@ static int want_operator(trs_context *ctx, batch *b, const head *h, const op_hea
     return rc;
 }
 
-/* Is an operator sound enough that nothing will be read or written outside of arrays, whatever else is wrong? */
+/* Is an operator consistent enough that no code reads or writes outside of its arrays, whatever else is wrong? */
 static bool is_sound(const trs_context *ctx, const head *h, trs_operator *s)
 {
     bool good = s->lv.ptr[0] == 0 && s->lv.ptr[s->lv.count] == h->n;
@@ -429,7 +434,7 @@ static int read_arrays(trs_context *ctx, batch *b, bool *good)
 {
     char pad[8] = {0};
     uint64_t check;
-    take_all(ctx, b);
+    hash_all(ctx, b);
     *good = !b->wrong;
     if (b->unread || !read_all(b->fd, (char *)&check, sizeof check, b->place)) return TRS_EFILE;
     *good &= check == b->sum;
@@ -441,39 +446,46 @@ static int read_arrays(trs_context *ctx, batch *b, bool *good)
     return TRS_OK;
 }
 
-/* Read the operators as they are in the file, and refuse them unless they are sound. */
-static int read_sound(trs_context *ctx, const char *file, int fd, const head *h, trs_operator *op)
+/* What the head has of side k of a plan. */
+static const op_head *of_side(const trs_plan *p, const head *h, int k)
 {
+    return &h->op[p->side[k].transposed];
+}
+
+/* op [k] becomes that of side k as it is in the file.  Files whose operators are not sound are refused. */
+static int read_sound(trs_plan *p, const char *file, int fd, const head *h, trs_operator *op)
+{
+    trs_context *ctx = &p->ctx;
     batch b = {.fd = fd, .place = sizeof *h};
     bool good = true;
     int rc = TRS_OK;
-    for (int k = 0; k < 2 && !rc; k++)
-        if (h->op[k].used) rc = want_operator(ctx, &b, h, &h->op[k], &op[k]);
+    for (int k = 0; k < p->sides && !rc; k++)
+        rc = want_operator(ctx, &b, h, of_side(p, h, k), &op[k]);
     if (!rc) rc = read_arrays(ctx, &b, &good);
     if (rc == TRS_EFILE) return refuse(rc, file, "cannot be read");
-    for (int k = 0; k < 2 && !rc && good; k++)
-        if (h->op[k].used) good = is_sound(ctx, h, &op[k]);
+    for (int k = 0; k < p->sides && !rc && good; k++) good = is_sound(ctx, h, &op[k]);
     return good ? rc : refuse(TRS_EFORMAT, file, "the file is damaged");
 }
 
 static int read_operators(trs_plan *p, const char *file, int fd, const head *h, trs_operator *op)
 {
-    int rc = read_sound(&p->ctx, file, fd, h, op);
-    for (int k = 0; k < 2 && !rc; k++)
+    int rc = read_sound(p, file, fd, h, op);
+    for (int k = 0; k < p->sides && !rc; k++)
         if (op[k].tri.ptr) rc = fill_operator(&p->ctx, &p->imported, &op[k].tri);
-    for (int k = 0; k < 2 && !rc; k++) /* the last step that may fail, as it changes p->imported */
-        if (h->op[k].used && !h->op[k].stored && op[k].reversed)
+    for (int k = 0; k < p->sides && !rc;
+         k++) /* the last step that may fail: it changes p->imported */
+        if (!of_side(p, h, k)->stored && op[k].reversed)
             rc = trs_tri_reverse(&p->ctx, &p->imported);
     return rc;
 }
 
-/* Take the solver of the file, if this plan may have it. */
-static int take_solver(trs_plan *p, const char *file, const head *h)
+/* Use the solver of the file, if this plan can. */
+static int use_solver(trs_plan *p, const char *file, const head *h)
 {
-    const trs_solver *named = p->wanted;
+    const trs_solver *named = p->solver;
     if (named && strcmp(named->name, h->solver))
         return trs_fail(TRS_EARG, "%.100s: saved for %s, not for %s", file, h->solver, named->name);
-    const op_head *one = &h->op[!h->op[0].used];
+    const op_head *one = of_side(p, h, 0);
     const trs_prospect prospect = {.ctx = &p->ctx,
                                    .limit = p->ctx.limit,
                                    .shape = {.n = h->n,
@@ -481,32 +493,32 @@ static int take_solver(trs_plan *p, const char *file, const head *h)
                                              .levels = one->levels,
                                              .widest = one->widest,
                                              .longest = h->longest,
-                                             .elem = (double)trs_size(p->shape.dtype),
+                                             .elem = (double)trs_size(p->given.dtype),
                                              .nrhs = p->ctx.nrhs}};
     int rc = trs_plan_find_solver(p, h->solver);
-    if (!rc) rc = trs_check_fit(p->wanted, &prospect);
-    if (rc) p->wanted = named;
+    if (!rc) rc = trs_check_fit(p->solver, &prospect);
+    if (rc) p->solver = named;
     return rc;
 }
 
-/* All is well: the plan takes the operators over, and the imported matrix becomes the one that is not stored. */
+/* The operators become the plan's, and the imported matrix becomes the one that is not stored. */
 static void adopt(trs_plan *p, const head *h, trs_operator *op)
 {
-    for (int k = 0; k < 2; k++) {
-        if (!op[k].used) continue;
-        if (!h->op[k].stored) {
+    for (int k = 0; k < p->sides; k++) {
+        if (!of_side(p, h, k)->stored) {
             op[k].tri = p->imported;
             memset(&p->imported, 0, sizeof p->imported);
         }
+        TRS_ASSERT(op[k].tri.n == p->info.n && op[k].tri.val);
         trs_tri_drop_identity(&p->ctx, &op[k].tri);
-        op[k].transposed = k == 1;
+        op[k].transposed = p->side[k].transposed;
         op[k].on_host = TRS_OP_PATTERN | TRS_OP_VALUES | TRS_OP_LEVELS;
         trs_count_levels(&op[k]);
-        p->op[k] = op[k];
+        p->side[k].op = op[k];
     }
     trs_tri_free(&p->ctx, &p->imported);
-    p->info.levels = h->op[!h->op[0].used].levels;
-    p->info.widest = h->op[!h->op[0].used].widest;
+    p->info.levels = of_side(p, h, 0)->levels;
+    p->info.widest = of_side(p, h, 0)->widest;
     p->info.longest = h->longest;
     p->info.predicted = h->predicted;
     p->info.analysis = "from a saved plan";
@@ -525,12 +537,10 @@ static int read_plan(trs_plan *p, const char *file, int fd)
     }
     int rc = check_file(file, &h, st.st_size);
     if (!rc) rc = check_plan(p, file, &h);
-    if (!rc) rc = take_solver(p, file, &h);
-    if (rc) return rc;
-    rc = read_operators(p, file, fd, &h, op);
+    if (!rc) rc = use_solver(p, file, &h);
+    if (!rc) rc = read_operators(p, file, fd, &h, op);
     if (!rc) adopt(p, &h, op);
-    else
-        for (int k = 0; k < 2; k++) trs_operator_free(&op[k]);
+    for (int k = 0; k < p->sides && rc; k++) trs_operator_free(&op[k]);
     return rc;
 }
 
@@ -542,12 +552,12 @@ static int load(trs_plan *p, const char *file)
     const double start = trs_now();
     const int fd = open(file, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return refuse(TRS_EFILE, file, strerror(errno));
-    const trs_solver *named = p->wanted;
+    const trs_solver *named = p->solver;
     int rc = trs_plan_import_to_host(p);
     if (!rc) rc = read_plan(p, file, fd);
     close(fd);
     if (!rc) return trs_plan_finish(p, start);
-    p->wanted = named;
+    p->solver = named;
     return rc;
 }
 

@@ -25,16 +25,16 @@ static bool is_staged(const trs_plan *p)
 
 static bool is_ordered(const trs_plan *p)
 {
-    return p->op[0].perm || p->op[1].perm;
+    return p->side[0].op.perm || p->side[1].op.perm;
 }
 
 static int64_t scratch_bytes(const trs_plan *p, int nrhs)
 {
     int64_t most = 0;
-    for (int k = 0; k < 2; k++) {
-        const trs_instance *i = &p->solver[k];
-        const bool asks = i->solver && i->solver->work_bytes;
-        const int64_t bytes = asks ? i->solver->work_bytes(i, nrhs) : 0;
+    for (int k = 0; k < p->sides; k++) {
+        const trs_instance *i = &p->side[k].instance;
+        if (!i->solver || !i->solver->work_bytes) continue;
+        const int64_t bytes = i->solver->work_bytes(i, nrhs);
         if (bytes > most) most = bytes;
     }
     return most;
@@ -42,12 +42,11 @@ static int64_t scratch_bytes(const trs_plan *p, int nrhs)
 
 int64_t trs_work_bytes(const trs_plan *p, int nrhs)
 {
-    const int64_t one = p->info.n * nrhs * (int64_t)trs_size(p->shape.dtype);
+    const int64_t one = p->info.n * nrhs * (int64_t)trs_size(p->given.dtype);
     if (p->state == TRS_CREATED) { /* nothing is built yet */
-        const bool cuda = p->wanted && p->wanted->place == TRS_ON_CUDA;
-        const bool scratch = p->wanted && p->wanted->work_bytes;
-        return one *
-               ((cuda && !p->on_device) + (p->order == TRS_ORDER_LEVEL) + (p->P != NULL) + scratch);
+        const bool stage = p->solver && p->solver->place == TRS_ON_CUDA && !p->on_device;
+        const bool scratch = p->solver && p->solver->work_bytes;
+        return one * (stage + (p->order == TRS_ORDER_LEVEL) + (p->P != NULL) + scratch);
     }
     return one * (is_staged(p) + is_ordered(p) + (p->P != NULL)) + scratch_bytes(p, nrhs);
 }
@@ -59,12 +58,13 @@ static void buffer_free(trs_work *w, trs_buffer *b, bool device)
     *b = (trs_buffer){0};
 }
 
-/* Let a buffer have at least so many bytes.  It stays as it was if there is no memory. */
+/* Give a buffer at least so many bytes.  It does not change if there is no memory. */
 static int buffer_grow(trs_work *w, trs_buffer *b, int64_t bytes, bool device)
 {
+    void *p;
     if (bytes <= b->bytes) return TRS_OK;
-    void *p = device ? trs_gpu_new(&w->ctx, bytes, 1, "a work space")
-                     : trs_new(&w->ctx, bytes, 1, "a work space");
+    if (device) p = trs_gpu_new(&w->ctx, bytes, 1, "a work space");
+    else p = trs_new(&w->ctx, bytes, 1, "a work space");
     if (!p) return TRS_EMEM;
     buffer_free(w, b, device);
     *b = (trs_buffer){p, bytes};
@@ -73,30 +73,32 @@ static int buffer_grow(trs_work *w, trs_buffer *b, int64_t bytes, bool device)
 
 static void fitted_free(trs_work *w, trs_fitted *s)
 {
-    for (int k = 0; k < 2; k++) trs_instance_work_destroy(&w->ctx, &s->own[k]);
+    for (int k = 0; k < 2; k++) trs_instance_work_destroy(&w->ctx, &s->of_side[k]);
     trs_free(&w->ctx.mem, s);
 }
 
-/* Have the solvers of the plan make work spaces of their own, if they want any. */
-static int make_own(trs_work *w, trs_fitted *s, int nrhs, bool *any)
+/* Let the instances of the plan make work spaces, if their solver has any but plain scratch. */
+static int make_of_sides(trs_work *w, trs_fitted *s, int nrhs, bool *any)
 {
     int rc = TRS_OK;
-    for (int k = 0; k < 2 && !rc; k++) {
-        const trs_instance *i = &s->plan->solver[k];
+    for (int k = 0; k < s->plan->sides && !rc; k++) {
+        const trs_instance *i = &s->plan->side[k].instance;
         if (!i->solver || !i->solver->work_create) continue;
         *any = true;
-        rc = trs_instance_work_create(i, &w->ctx, nrhs, &s->own[k]);
+        rc = trs_instance_work_create(i, &w->ctx, nrhs, &s->of_side[k]);
     }
     return rc;
 }
 
 static int grow_buffers(trs_work *w, const trs_plan *p, int nrhs)
 {
-    const int64_t one = p->info.n * nrhs * (int64_t)trs_size(p->shape.dtype);
-    int rc = is_staged(p) ? buffer_grow(w, &w->stage, one, true) : TRS_OK;
+    const int64_t one = p->info.n * nrhs * (int64_t)trs_size(p->given.dtype);
+    int rc = TRS_OK;
+    if (is_staged(p)) rc = buffer_grow(w, &w->stage, one, true);
     if (!rc && is_ordered(p)) rc = buffer_grow(w, &w->ordered, one, w->on_gpu);
     if (!rc && p->P) rc = buffer_grow(w, &w->permuted, one, w->on_gpu);
-    return rc ? rc : buffer_grow(w, &w->scratch, scratch_bytes(p, nrhs), w->on_gpu);
+    if (!rc) rc = buffer_grow(w, &w->scratch, scratch_bytes(p, nrhs), w->on_gpu);
+    return rc;
 }
 
 static trs_fitted *find_fitted(const trs_work *w, const trs_plan *p)
@@ -120,13 +122,14 @@ static void put_fitted(trs_work *w, trs_fitted *s)
 static int fit(trs_work *w, const trs_plan *p, int nrhs)
 {
     bool any = trs_work_bytes(p, nrhs) > 0;
-    int rc = p->info.on_gpu ? trs_gpu_use(&w->ctx) : TRS_OK;
+    int rc = TRS_OK;
+    if (p->info.on_gpu) rc = trs_gpu_use(&w->ctx);
     if (rc) return rc;
     trs_fitted *s = trs_alloc_zero(&w->ctx.mem, 1, sizeof *s);
     if (!s) return trs_fail(TRS_EMEM, "out of memory for a work space");
     s->plan = p;
     s->analyses = p->info.analyses;
-    rc = make_own(w, s, nrhs, &any);
+    rc = make_of_sides(w, s, nrhs, &any);
     if (!rc) rc = grow_buffers(w, p, nrhs);
     s->nrhs = any ? nrhs : INT_MAX;
     if (rc) fitted_free(w, s);
@@ -164,20 +167,27 @@ int trs_work_create(trs_work **work, const trs_plan *p, int max_nrhs)
     trs_enter();
     if (!work) return trs_leave(trs_fail(TRS_EARG, "work space: work is NULL"));
     *work = NULL;
+    int rc = check_work(p, max_nrhs);
+    if (!rc) rc = trs_work_make(work, p, max_nrhs, NULL);
+    return trs_leave(rc);
+}
+
+static int fit_again(trs_work *w, const trs_plan *p, int max_nrhs)
+{
+    if (!w) return trs_fail(TRS_EARG, "work space: work is NULL");
     const int rc = check_work(p, max_nrhs);
-    return trs_leave(rc ? rc : trs_work_make(work, p, max_nrhs, NULL));
+    if (rc) return rc;
+    if (p->info.on_gpu != w->on_gpu || (w->on_gpu && p->ctx.device != w->ctx.device))
+        return trs_fail(TRS_EARG, "work space: the plan runs on another device");
+    const trs_fitted *s = find_fitted(w, p);
+    if (s && s->analyses == p->info.analyses && s->nrhs >= max_nrhs) return TRS_OK;
+    return fit(w, p, max_nrhs);
 }
 
 int trs_work_fit(trs_work *w, const trs_plan *p, int max_nrhs)
 {
     trs_enter();
-    int rc = w ? check_work(p, max_nrhs) : trs_fail(TRS_EARG, "work space: work is NULL");
-    if (!rc && (p->info.on_gpu != w->on_gpu || (w->on_gpu && p->ctx.device != w->ctx.device)))
-        rc = trs_fail(TRS_EARG, "work space: the plan runs on another device");
-    if (rc) return trs_leave(rc);
-    const trs_fitted *s = find_fitted(w, p);
-    const bool fits = s && s->analyses == p->info.analyses && s->nrhs >= max_nrhs;
-    return trs_leave(fits ? TRS_OK : fit(w, p, max_nrhs));
+    return trs_leave(fit_again(w, p, max_nrhs));
 }
 
 void trs_work_destroy(trs_work *w)
@@ -218,11 +228,11 @@ typedef enum direction { BRING, PUT_BACK } direction;
 static int reorder(const trs_plan *p, const trs_job *job, direction d, order o, trs_view from,
                    trs_view to)
 {
-    const trs_dtype t = p->shape.dtype;
+    const trs_dtype t = p->given.dtype;
     const int32_t n = (int32_t)p->info.n;
-    if (p->info.on_gpu)
-        return (d == BRING ? trs_gpu_gather : trs_gpu_scatter)(t, n, job->nrhs, o.device, from, to,
-                                                               job->stream);
+    if (p->info.on_gpu && d == BRING)
+        return trs_gpu_gather(t, n, job->nrhs, o.device, from, to, job->stream);
+    if (p->info.on_gpu) return trs_gpu_scatter(t, n, job->nrhs, o.device, from, to, job->stream);
     const trs_gather g = {.n = n, .nrhs = job->nrhs, .from = t, .to = t, .perm = o.host};
     if (d == BRING) trs_gather_rows(&g, job->threads, from, to);
     else trs_scatter_rows(&g, from, to);
@@ -231,18 +241,18 @@ static int reorder(const trs_plan *p, const trs_job *job, direction d, order o, 
 
 /* ---- solving ---------------------------------------------------------------------------------------- */
 
-static int solve_with(const trs_plan *p, const trs_operator *op, trs_work *w, trs_job *job)
+static int solve_with(const trs_plan *p, const trs_side *side, trs_work *w, trs_job *job)
 {
-    const int k = op != &p->op[0];
-    const trs_instance *i = &p->solver[k];
-    job->work = i->solver->work_bytes ? w->scratch.p : find_fitted(w, p)->own[k].p;
+    const trs_instance *i = &side->instance;
+    if (i->solver->work_bytes) job->work = w->scratch.p;
+    else job->work = find_fitted(w, p)->of_side[side - p->side].p;
     return i->solver->solve(i, job);
 }
 
 /* x = 0 in the rows that are left out, and x = b in the others. */
 static int leave_out(const trs_plan *p, const trs_job *job)
 {
-    const trs_dtype t = p->shape.dtype;
+    const trs_dtype t = p->given.dtype;
     const size_t size = trs_size(t);
     const int32_t n = (int32_t)p->info.n;
     const trs_view b = job->b, x = job->x;
@@ -256,68 +266,75 @@ static int leave_out(const trs_plan *p, const trs_job *job)
 }
 
 /* Solve with B and X that are where the solver runs, in the caller's order, or in that of T if A is permuted. */
-static int solve_rows(const trs_plan *p, const trs_operator *op, trs_work *w, trs_job job)
+static int solve_rows(const trs_plan *p, const trs_side *side, trs_work *w, trs_job job)
 {
+    const trs_operator *op = &side->op;
     if (!op->perm) {
         job.b = trs_view_natural(op, job.b);
         job.x = trs_view_natural(op, job.x);
-        return solve_with(p, op, w, &job);
+        return solve_with(p, side, w, &job);
     }
     const order rows = {op->perm, op->perm_dev};
     const trs_view x = job.x, y = {w->ordered.p, 1, op->tri.n};
     int rc = reorder(p, &job, BRING, rows, job.b, y);
     job.b = job.x = y;
-    if (!rc) rc = solve_with(p, op, w, &job);
-    return rc ? rc : reorder(p, &job, PUT_BACK, rows, y, x);
+    if (!rc) rc = solve_with(p, side, w, &job);
+    if (!rc) rc = reorder(p, &job, PUT_BACK, rows, y, x);
+    return rc;
 }
 
 /* The same where rows are left out.  B may not be changed, so the rows of it that are kept go to X, and the solve is
  * done in place.  A solver that inverts multiplies zeros within its blocks too, so that a NaN may reach the x of rows
  * that are left out; these are cleared once more. */
-static int solve_kept_rows(const trs_plan *p, const trs_operator *op, trs_work *w, trs_job job)
+static int solve_kept_rows(const trs_plan *p, const trs_side *side, trs_work *w, trs_job job)
 {
-    if (!p->skip || !p->bad_pivots) return solve_rows(p, op, w, job);
+    if (!p->skip || !p->bad_pivots) return solve_rows(p, side, w, job);
     int rc = leave_out(p, &job);
     job.b = job.x;
-    if (!rc) rc = solve_rows(p, op, w, job);
-    return rc || p->wanted->accuracy != TRS_INVERTING ? rc : leave_out(p, &job);
+    if (!rc) rc = solve_rows(p, side, w, job);
+    if (!rc && p->solver->accuracy == TRS_INVERTING) rc = leave_out(p, &job);
+    return rc;
 }
 
 /* T(k, m) = A(P(k), Q(m)):  A x = b is T y = b(P) with x(Q) = y,  A' x = b is T' y = b(Q) with x(P) = y. */
-static int solve_permuted(const trs_plan *p, const trs_operator *op, trs_work *w, trs_job job)
+static int solve_permuted(const trs_plan *p, const trs_side *side, trs_work *w, trs_job job)
 {
     const order P = {p->P, p->P_dev}, Q = {p->Q, p->Q_dev};
-    const bool transposed = op != &p->op[0];
-    const order of_b = transposed ? Q : P, of_x = transposed ? P : Q;
-    const trs_view x = job.x, y = {w->permuted.p, 1, op->tri.n};
+    const order of_b = side->transposed ? Q : P, of_x = side->transposed ? P : Q;
+    const trs_view x = job.x, y = {w->permuted.p, 1, p->info.n};
     int rc = reorder(p, &job, BRING, of_b, job.b, y);
     job.b = job.x = y;
-    if (!rc) rc = solve_kept_rows(p, op, w, job);
-    return rc ? rc : reorder(p, &job, PUT_BACK, of_x, y, x);
+    if (!rc) rc = solve_kept_rows(p, side, w, job);
+    if (!rc) rc = reorder(p, &job, PUT_BACK, of_x, y, x);
+    return rc;
 }
 
 /* Solve with B and X that are where the solver runs, in the caller's order. */
-static int solve_there(const trs_plan *p, const trs_operator *op, trs_work *w, trs_job job)
+static int solve_there(const trs_plan *p, const trs_side *side, trs_work *w, trs_job job)
 {
-    return (p->P ? solve_permuted : solve_kept_rows)(p, op, w, job);
+    return p->P ? solve_permuted(p, side, w, job) : solve_kept_rows(p, side, w, job);
 }
 
-/* Solve on the device with B and X on the host. */
-static int solve_staged(const trs_plan *p, const trs_operator *op, trs_work *w, trs_job job)
+/* Solve on the device with B and X on the host.  The stage has contiguous columns, or rows if B or X has rows. */
+static int solve_staged(const trs_plan *p, const trs_side *side, trs_work *w, trs_job job)
 {
-    const size_t size = trs_size(p->shape.dtype), n = (size_t)op->tri.n, many = (size_t)job.nrhs;
+    const size_t size = trs_size(p->given.dtype), n = (size_t)p->info.n, many = (size_t)job.nrhs;
     const bool columns = job.b.rs == 1 && job.x.rs == 1;
     const size_t width = (columns ? n : many) * size, vectors = columns ? many : n;
     const trs_view b = job.b, x = job.x;
-    job.b = job.x =
-        columns ? (trs_view){w->stage.p, 1, (int64_t)n} : (trs_view){w->stage.p, (int64_t)many, 1};
-    int rc = trs_gpu_copy_lines(w->stage.p, width, b.p, (size_t)(columns ? b.cs : b.rs) * size,
-                                width, vectors, true, job.stream);
-    if (!rc) rc = solve_there(p, op, w, job);
+    size_t b_pitch = (size_t)b.rs * size, x_pitch = (size_t)x.rs * size;
+    job.b = job.x = (trs_view){w->stage.p, (int64_t)many, 1};
+    if (columns) {
+        b_pitch = (size_t)b.cs * size;
+        x_pitch = (size_t)x.cs * size;
+        job.b = job.x = (trs_view){w->stage.p, 1, (int64_t)n};
+    }
+    TRS_ASSERT((int64_t)(vectors * width) <= w->stage.bytes);
+    int rc = trs_gpu_copy_lines(w->stage.p, width, b.p, b_pitch, width, vectors, true, job.stream);
+    if (!rc) rc = solve_there(p, side, w, job);
     if (!rc)
-        rc = trs_gpu_copy_lines(x.p, (size_t)(columns ? x.cs : x.rs) * size, w->stage.p, width,
-                                width, vectors, false, job.stream);
-    int waited = trs_gpu_wait(job.stream);
+        rc = trs_gpu_copy_lines(x.p, x_pitch, w->stage.p, width, width, vectors, false, job.stream);
+    const int waited = trs_gpu_wait(job.stream);
     return rc ? rc : waited;
 }
 
@@ -341,22 +358,22 @@ static int check_plan(const trs_plan *p, trs_op op, int nrhs, const trs_exec *ex
 /* A single column with a leading dimension of 1 is one by rows as well. */
 static bool takes_layout(const trs_plan *p, int64_t ldb, int64_t ldx, trs_layout layout)
 {
-    return layout != TRS_ROW_MAJOR || (ldb <= 1 && ldx <= 1) || p->wanted->caps & TRS_CAP_ROW_MAJOR;
+    return layout != TRS_ROW_MAJOR || (ldb <= 1 && ldx <= 1) || p->solver->caps & TRS_CAP_ROW_MAJOR;
 }
 
 static int check_vectors(const trs_plan *p, int nrhs, const void *B, int64_t ldb, const void *X,
                          int64_t ldx, trs_layout layout)
 {
     if (!B || !X) return trs_fail(TRS_EARG, "solve: %c is NULL", B ? 'X' : 'B');
-    const int64_t b = trs_extent(B, p->info.n, nrhs, ldb, layout, p->shape.dtype);
-    const int64_t x = trs_extent(X, p->info.n, nrhs, ldx, layout, p->shape.dtype);
+    const int64_t b = trs_extent(B, p->info.n, nrhs, ldb, layout, p->given.dtype);
+    const int64_t x = trs_extent(X, p->info.n, nrhs, ldx, layout, p->given.dtype);
     if (b < 0 || x < 0 || ldb > INT32_MAX || ldx > INT32_MAX)
         return trs_fail(TRS_EARG, "solve: ldb = %" PRId64 " or ldx = %" PRId64 " is out of range",
                         ldb, ldx);
     if (B == X && ldb != ldx) return trs_fail(TRS_EARG, "solve: X is B, but ldb and ldx differ");
     if (B != X && trs_overlap(B, b, X, x)) return trs_fail(TRS_EARG, "solve: B and X overlap");
     if (!takes_layout(p, ldb, ldx, layout))
-        return trs_fail(TRS_ESUPPORT, "solve: %s takes no B and X by rows", p->wanted->name);
+        return trs_fail(TRS_ESUPPORT, "solve: %s takes no B and X by rows", p->solver->name);
     return TRS_OK;
 }
 
@@ -371,28 +388,29 @@ static int check_fitted(const trs_plan *p, const trs_fitted *fitted)
 static int check_capture(const trs_plan *p, void *stream)
 {
     if (!p->info.on_gpu || p->capture_anyhow) return TRS_OK; /* a CPU solver uses no stream */
-    const bool may = !is_staged(p) && p->wanted->caps & TRS_CAP_CAPTURE;
+    const bool may = !is_staged(p) && p->solver->caps & TRS_CAP_CAPTURE;
     if (may || !trs_gpu_is_capturing(stream)) return TRS_OK;
-    return trs_fail(TRS_ESUPPORT, "solve: %s",
-                    is_staged(p) ? "B and X on the host cannot be captured in a graph"
-                                 : "the solver cannot be captured in a graph");
+    const char *what = is_staged(p) ? "B and X on the host" : "the solver";
+    return trs_fail(TRS_ESUPPORT, "solve: %s cannot be captured in a graph", what);
 }
 
 /* Solve for as many right-hand sides at a time as the work space was made for. */
 static int solve_all(const trs_plan *p, trs_op op, trs_work *w, int most, int nrhs, trs_view b,
                      trs_view x, const trs_exec *exec)
 {
-    const trs_operator *t = &p->op[op != TRS_N];
-    const size_t size = trs_size(p->shape.dtype);
+    const trs_side *side = trs_plan_side(p, op != TRS_N);
+    const size_t size = trs_size(p->given.dtype);
     trs_job job = {.stream = exec->stream,
                    .threads = exec->threads > 0 ? exec->threads : p->ctx.threads,
-                   .conj = op == TRS_H && trs_is_complex(p->shape.dtype)};
+                   .conj = op == TRS_H && trs_is_complex(p->given.dtype)};
     int rc = TRS_OK;
+    TRS_ASSERT(side && side->instance.solver == p->solver && most > 0);
     for (int r = 0; r < nrhs && !rc; r += job.nrhs) {
         job.nrhs = nrhs - r < most ? nrhs - r : most;
         job.b = from_column(b, r, size);
         job.x = from_column(x, r, size);
-        rc = is_staged(p) ? solve_staged(p, t, w, job) : solve_there(p, t, w, job);
+        if (is_staged(p)) rc = solve_staged(p, side, w, job);
+        else rc = solve_there(p, side, w, job);
     }
     return rc;
 }
@@ -407,14 +425,14 @@ static int solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t 
     if (rc || nrhs == 0 || p->info.n == 0) return rc;
     rc = check_vectors(p, nrhs, B, ldb, X, ldx, exec->layout);
     if (rc) return rc;
-    trs_work *w = exec->work ? exec->work : p->own;
+    trs_work *w = exec->work ? exec->work : p->work;
     const trs_fitted *fitted = find_fitted(w, p);
     rc = check_fitted(p, fitted);
     if (!rc && p->info.on_gpu) rc = trs_gpu_use(&w->ctx);
     if (!rc) rc = check_capture(p, exec->stream);
-    return rc ? rc
-              : solve_all(p, op, w, fitted->nrhs, nrhs, trs_view_of(B, ldb, exec->layout),
-                          trs_view_of(X, ldx, exec->layout), exec);
+    if (rc) return rc;
+    return solve_all(p, op, w, fitted->nrhs, nrhs, trs_view_of(B, ldb, exec->layout),
+                     trs_view_of(X, ldx, exec->layout), exec);
 }
 
 int trs_solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,

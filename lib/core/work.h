@@ -15,7 +15,7 @@ typedef struct trs_fitted { /* a plan that a work space is fitted to */
     /* how often the plan was analysed by then; after another analysis it has to be fitted again */
     int64_t analyses;
     int nrhs; /* right-hand sides done at a time; INT_MAX if nothing depends on it */
-    trs_instance_work own[2]; /* work spaces of the solvers' own, for op = N and T */
+    trs_instance_work of_side[2]; /* what solvers with work_create made, for plan->side */
     struct trs_fitted *next;
 } trs_fitted;
 

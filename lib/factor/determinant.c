@@ -162,10 +162,10 @@ static int get_pivots(trs_context *ctx, const trs_instance *i, void *u, int64_t 
 static int of_plan(const trs_plan *p, trs_det *det)
 {
     if (!p || !det) return trs_fail(TRS_EARG, "determinant: plan or det is NULL");
-    trs_context ctx = p->ctx;             /* the plan is const, and may be in use */
-    ctx.ring = NULL, ctx.threads = 1;     /* so that large copies do without its pinned memory */
-    const int k0 = p->op[0].used ? 0 : 1; /* of A or of A', which have the same determinant */
-    const trs_operator *op = &p->op[k0];
+    trs_context ctx = p->ctx;           /* the plan is const, and may be in use */
+    ctx.ring = NULL, ctx.threads = 1;   /* so that large copies do without its pinned memory */
+    const trs_side *side = &p->side[0]; /* of A or of A', which have the same determinant */
+    const trs_operator *op = &side->op;
     int64_t count = op->tri.n;
     product d = {.re = 1};
     bool odd = false;
@@ -174,7 +174,7 @@ static int of_plan(const trs_plan *p, trs_det *det)
     void *u = trs_new(&ctx, count, trs_size(op->tri.dtype), "the pivots");
     int rc = u ? TRS_OK : TRS_EMEM;
     if (!rc && count > 0)
-        rc = p->general ? get_pivots(&ctx, &p->solver[k0], u, &count, &odd)
+        rc = p->general ? get_pivots(&ctx, &side->instance, u, &count, &odd)
                         : get_diagonal(&ctx, op, u);
     for (int64_t k = 0; k < count && !rc; k++)
         if (!multiply_by(&d, u, op->tri.dtype, k))

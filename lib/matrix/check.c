@@ -14,8 +14,8 @@ int64_t trs_value_count(const trs_mat *m)
 
 int64_t trs_extent(const void *p, int64_t n, int nrhs, int64_t ld, trs_layout layout, trs_dtype t)
 {
-    const int64_t vectors = layout == TRS_ROW_MAJOR ? n : nrhs;
-    const int64_t width = layout == TRS_ROW_MAJOR ? nrhs : n;
+    const bool rows = layout == TRS_ROW_MAJOR;
+    const int64_t vectors = rows ? n : nrhs, width = rows ? nrhs : n;
     const int64_t size = (int64_t)trs_size(t), most = (int64_t)1 << 56; /* bytes; addresses end */
     if (!p || ld < width || ld > most / size / vectors) return -1;
     return (ld * (vectors - 1) + width) * size;
@@ -96,9 +96,12 @@ static int check_entries(const trs_mat *m)
     if (!is_width(m->ptr_bits) || !is_width(m->idx_bits))
         return trs_fail(TRS_EARG, "ptr_bits %d, idx_bits %d: 32 or 64 each", m->ptr_bits,
                         m->idx_bits);
-    const int rc = m->format == TRS_BSR ? check_blocks(m) : TRS_OK;
-    const int64_t count = rc ? 0 : trs_major_count(m);
-    if (rc || m->nnz <= count * count) return rc;
+    if (m->format == TRS_BSR) {
+        const int rc = check_blocks(m);
+        if (rc) return rc;
+    }
+    const int64_t count = trs_major_count(m);
+    if (m->nnz <= count * count) return TRS_OK;
     return trs_fail(TRS_EMATRIX, "nnz = %" PRId64 " is more than %" PRId64 " squared", m->nnz,
                     count);
 }
@@ -148,29 +151,39 @@ static int check_pointers(const trs_mat *m, int bits, const char *major)
     return TRS_OK;
 }
 
+static const char *block_or_nothing(const trs_mat *m)
+{
+    return m->format == TRS_BSR ? "block " : "";
+}
+
 static int refuse_outside(const trs_mat *m, int64_t row, int64_t col)
 {
+    const char *triangle = m->kind & TRS_LOWER ? "lower" : "upper";
     return trs_fail(TRS_EMATRIX,
                     "%srow %" PRId64 ", column %" PRId64 ": an entry outside the %s triangle",
-                    m->format == TRS_BSR ? "block " : "", row + m->base, col + m->base,
-                    m->kind & TRS_LOWER ? "lower" : "upper");
+                    block_or_nothing(m), row + m->base, col + m->base, triangle);
+}
+
+/* index: minor, as the caller has it. */
+static int refuse_index(const trs_mat *m, int64_t major, int64_t index)
+{
+    static const char *const name[] = {"column", "row"};
+    const bool by_rows = trs_by_rows(m);
+    return trs_fail(TRS_EMATRIX, "%s%s %" PRId64 ": %s %" PRId64 " is not in %d .. %" PRId64,
+                    block_or_nothing(m), name[by_rows], major + m->base, name[!by_rows], index,
+                    m->base, trs_major_count(m) - 1 + m->base);
 }
 
 static int check_indices(const trs_mat *m, int pbits, int ibits)
 {
-    const bool csr = trs_by_rows(m);
+    const bool by_rows = trs_by_rows(m);
     const int64_t count = trs_major_count(m);
     for (int64_t i = 0; i < count; i++) {
-        int64_t end = trs_index(m->ptr, pbits, i + 1) - m->base;
+        const int64_t end = trs_index(m->ptr, pbits, i + 1) - m->base;
         for (int64_t p = trs_index(m->ptr, pbits, i) - m->base; p < end; p++) {
-            const int64_t said = trs_index(m->idx, ibits, p);
-            if (said < m->base || said >= count + m->base)
-                return trs_fail(
-                    TRS_EMATRIX, "%s%s %" PRId64 ": %s %" PRId64 " is not in %d .. %" PRId64,
-                    m->format == TRS_BSR ? "block " : "", csr ? "row" : "column", i + m->base,
-                    csr ? "column" : "row", said, m->base, count - 1 + m->base);
-            const int64_t j = said - m->base;
-            int64_t row = csr ? i : j, col = csr ? j : i;
+            const int64_t j = trs_index(m->idx, ibits, p) - m->base;
+            const int64_t row = by_rows ? i : j, col = by_rows ? j : i;
+            if (j < 0 || j >= count) return refuse_index(m, i, j + m->base);
             if ((m->kind & TRS_STRICT) && !trs_in_triangle(m->kind, row, col))
                 return refuse_outside(m, row, col);
         }
@@ -204,7 +217,9 @@ int trs_check_mat(const trs_mat *m)
     if (!m->ptr) return trs_fail(TRS_EARG, "ptr is NULL");
     if (!m->idx && m->nnz > 0) return trs_fail(TRS_EARG, "idx is NULL");
     int pbits = m->ptr_bits ? m->ptr_bits : 64, ibits = m->idx_bits ? m->idx_bits : 32;
-    const char *line = trs_by_rows(m) ? "row" : "column";
-    rc = check_pointers(m, pbits, m->format == TRS_BSR ? "row of blocks" : line);
-    return rc ? rc : check_indices(m, pbits, ibits);
+    const char *major = trs_by_rows(m) ? "row" : "column";
+    if (m->format == TRS_BSR) major = "row of blocks";
+    rc = check_pointers(m, pbits, major);
+    if (!rc) rc = check_indices(m, pbits, ibits);
+    return rc;
 }

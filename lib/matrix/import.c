@@ -26,8 +26,9 @@ int trs_tri_entries(trs_context *ctx, trs_tri *t, bool values, bool places)
     if (!t->idx) return TRS_EMEM;
     if (values) t->val = trs_new_touched(ctx, t->nnz, trs_size(t->dtype), "values");
     if (values && !t->val) return TRS_EMEM;
-    if (places) t->src = trs_new_touched(ctx, t->nnz, sizeof *t->src, "places of the values");
-    return !places || t->src ? TRS_OK : TRS_EMEM;
+    if (!places) return TRS_OK;
+    t->src = trs_new_touched(ctx, t->nnz, sizeof *t->src, "places of the values");
+    return t->src ? TRS_OK : TRS_EMEM;
 }
 
 static int tri_new(trs_context *ctx, trs_tri *t, const trs_tri *like, bool values)
@@ -175,8 +176,9 @@ void trs_tri_drop_identity(trs_context *ctx, trs_tri *t)
 int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
 {
     if (m->format == TRS_BSR) {
-        int bad = trs_check_mat(m);
-        return bad ? bad : trs_bsr_import(ctx, m, t);
+        const int bad = trs_check_mat(m);
+        if (bad) return bad;
+        return trs_bsr_import(ctx, m, t);
     }
     const bool by_rows = m->format == TRS_CSR;
     source s = {m, by_rows, by_rows == !!(m->kind & TRS_LOWER)};

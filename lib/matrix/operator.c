@@ -1,4 +1,4 @@
-/* operator.c: copies pattern, values and levels of an operator to where they are wanted, and keeps its analyses. */
+/* operator.c: copies pattern, values and levels of an operator to where they are needed, and caches its analyses. */
 #include "config.h"
 
 #include "base/debug.h"
@@ -10,6 +10,7 @@
 
 int32_t trs_caller_row(const trs_operator *op, int32_t k)
 {
+    TRS_ASSERT(k >= 0 && k < op->tri.n);
     if (op->perm) return op->perm[k];
     return op->reversed ? op->tri.n - 1 - k : k;
 }
@@ -43,8 +44,10 @@ static int fetch_pattern(trs_operator *op)
 {
     trs_context *ctx = op->ctx;
     trs_tri t = {.n = op->tri.n, .nnz = op->tri.nnz, .dtype = op->tri.dtype};
+    TRS_ASSERT(op->on_device & TRS_OP_PATTERN);
     t.ptr = trs_new(ctx, (int64_t)t.n + 1, sizeof *t.ptr, "row pointers");
-    int rc = t.ptr ? trs_tri_entries(ctx, &t, false, false) : TRS_EMEM;
+    if (!t.ptr) return TRS_EMEM;
+    int rc = trs_tri_entries(ctx, &t, false, false);
     if (!rc) rc = trs_gpu_get(ctx, t.ptr, op->device.ptr, ((size_t)t.n + 1) * sizeof *t.ptr);
     if (!rc) rc = trs_gpu_get(ctx, t.idx, op->device.idx, (size_t)t.nnz * sizeof *t.idx);
     if (rc) trs_tri_free(ctx, &t);
@@ -52,13 +55,14 @@ static int fetch_pattern(trs_operator *op)
     return rc;
 }
 
-/* What takes new values on the host needs their places, too. */
+/* Code that reads new values on the host needs their places, too. */
 static int fetch_places(trs_operator *op)
 {
     trs_tri *t = &op->tri;
     const size_t bytes = (size_t)t->nnz * sizeof *t->src;
     int64_t *src = trs_new_touched(op->ctx, t->nnz, sizeof *src, "places of the values");
-    const int rc = src ? trs_gpu_get(op->ctx, src, op->device.src, bytes) : TRS_EMEM;
+    if (!src) return TRS_EMEM;
+    const int rc = trs_gpu_get(op->ctx, src, op->device.src, bytes);
     if (rc) trs_free(&op->ctx->mem, src);
     else t->src = src;
     return rc;
@@ -68,18 +72,23 @@ static int fetch_values(trs_operator *op)
 {
     trs_context *ctx = op->ctx;
     void **val = op->general ? &op->full : &op->tri.val;
+    TRS_ASSERT(op->on_device & TRS_OP_VALUES);
     if (!*val) *val = trs_new(ctx, value_count(op), trs_size(op->tri.dtype), "values");
-    int rc = *val ? trs_gpu_wait(op->device.stream) : TRS_EMEM;
+    if (!*val) return TRS_EMEM;
+    int rc = trs_gpu_wait(op->device.stream);
     if (!rc) rc = trs_gpu_get(ctx, *val, op->device.val, value_bytes(op));
-    return !rc && op->device.src && !op->tri.src ? fetch_places(op) : rc;
+    if (!rc && op->device.src && !op->tri.src) rc = fetch_places(op);
+    return rc;
 }
 
 static int fetch_topo(trs_operator *op)
 {
     trs_context *ctx = op->ctx;
     const size_t bytes = (size_t)op->tri.n * sizeof *op->lv.topo;
+    TRS_ASSERT(op->device.topo && !op->lv.topo);
     int32_t *topo = trs_new(ctx, op->tri.n, sizeof *topo, "topo");
-    int rc = topo ? trs_gpu_get(ctx, topo, op->device.topo, bytes) : TRS_EMEM;
+    if (!topo) return TRS_EMEM;
+    const int rc = trs_gpu_get(ctx, topo, op->device.topo, bytes);
     if (rc) {
         trs_free(&ctx->mem, topo);
         return rc;
@@ -132,7 +141,8 @@ static int put_pattern(trs_operator *op)
 static int put_levels(trs_operator *op)
 {
     op->device.level = trs_gpu_new(op->ctx, op->tri.n, sizeof *op->device.level, "levels");
-    const int rc = op->device.level ? trs_gpu_put_levels(op) : TRS_EMEM;
+    if (!op->device.level) return TRS_EMEM;
+    const int rc = trs_gpu_put_levels(op);
     if (!rc) return TRS_OK;
     trs_gpu_free(op->ctx, op->device.level);
     op->device.level = NULL;
@@ -176,7 +186,8 @@ void trs_operator_drop(trs_operator *op, unsigned what)
 {
     trs_context *ctx = op->ctx;
     trs_device_view *d = &op->device;
-    const unsigned copied = d->block ? TRS_OP_LEVELS : op->on_host | TRS_OP_LEVELS;
+    unsigned copied = TRS_OP_LEVELS;
+    if (!d->block) copied |= op->on_host;
     what &= op->on_device & ~op->held & copied;
     if (what & TRS_OP_LEVELS) {
         trs_gpu_free(ctx, d->level);
@@ -204,7 +215,8 @@ int trs_operator_prepare(trs_operator *op)
     if (rc) return rc;
     if (t->src && !*src)
         *src = copy_to_device(ctx, t->src, t->nnz, sizeof **src, "places of the values");
-    return t->src && !*src ? TRS_EMEM : new_values(op);
+    if (t->src && !*src) return TRS_EMEM;
+    return new_values(op);
 }
 
 static int take_on_device(trs_operator *op, const void *val, void *stream)
@@ -216,19 +228,20 @@ static int take_on_device(trs_operator *op, const void *val, void *stream)
     return rc;
 }
 
-/* Copy the caller's values to the device as they are, and gather there.  This is for operators of which the host has no
- * triangle, or of which nobody looks at the values on the host. */
+/* Copy the caller's values to the device as they are, and gather there.  This is for operators whose triangle is not on the
+ * host, or whose values no code reads on the host. */
 static int send_to_device(trs_operator *op, const void *val)
 {
     trs_context *ctx = op->ctx;
-    const bool in_order = !op->device.src;
+    const size_t size = trs_size(op->tri.dtype);
     int rc = trs_gpu_use(ctx);
     if (!rc) rc = new_values(op);
     op->device.stream = NULL;
-    if (rc || in_order) return rc ? rc : trs_gpu_put(ctx, op->device.val, val, value_bytes(op));
-    void *there =
-        copy_to_device(ctx, val, op->device.places, trs_size(op->tri.dtype), "new values");
-    rc = there ? take_on_device(op, there, NULL) : TRS_EMEM;
+    if (rc) return rc;
+    if (!op->device.src) return trs_gpu_put(ctx, op->device.val, val, value_bytes(op));
+    void *there = copy_to_device(ctx, val, op->device.places, size, "new values");
+    if (!there) return TRS_EMEM;
+    rc = take_on_device(op, there, NULL);
     trs_gpu_free(ctx, there);
     return rc;
 }

@@ -50,7 +50,6 @@ enum { TRS_OP_PATTERN = 1, TRS_OP_VALUES = 2, TRS_OP_LEVELS = 4 };
 
 typedef struct trs_operator {
     trs_context *ctx;
-    bool used;
     bool transposed; /* op is T or H */
     bool reversed;   /* row i of tri is the caller's row n-1-i (before perm) */
     trs_tri tri;     /* on the host; ptr, idx and val are NULL while they are on the device only */
@@ -66,8 +65,8 @@ typedef struct trs_operator {
     int32_t *perm_dev; /* the same on the device, when the solver runs there */
     trs_device_view device;
     unsigned on_host, on_device; /* TRS_OP_PATTERN | ...: what is there, and up to date */
-    unsigned held;           /* what solvers go on reading on the device after they were built */
-    bool host_values_wanted; /* a solver asked for the values on the host at its last update */
+    unsigned held;               /* what solvers read on the device after they were built */
+    bool host_values_wanted;     /* a solver asked for the values on the host at its last update */
     struct trs_cached *analyses;
 } trs_operator;
 
@@ -78,8 +77,7 @@ int trs_operator_host(trs_operator *op, unsigned what);
 int trs_operator_show(trs_operator *op, unsigned what);
 /* Have them in op->device.  Values are written in the order of op->device.stream. */
 int trs_operator_device(trs_operator *op, unsigned what);
-/* A solver goes on reading this on the device after it has been built: it is kept there, and is there, up to date, at
- * every update. */
+/* A solver reads this on the device after it has been built: it stays there, and is up to date at every update. */
 void trs_operator_hold(trs_operator *op, unsigned what);
 /* Free on the device what no solver holds, and what is on the host too. */
 void trs_operator_drop(trs_operator *op, unsigned what);
@@ -90,9 +88,9 @@ int trs_operator_prepare(trs_operator *op);
 /* Take new values from the caller's val, whose entry src [e] is value e of the operator.  there: val is on the device,
  * and is read on the stream.  Returns TRS_OK, TRS_EMEM, TRS_EDEVICE. */
 int trs_operator_take_values(trs_operator *op, const void *val, bool there, void *stream);
-/* The operator takes t over, with its values, on the host. */
+/* Move t, with its values, to the operator, on the host. */
 void trs_operator_from_host(trs_operator *op, trs_context *ctx, trs_tri *t);
-/* Somebody has written to tri.val, or to the full matrix: what the device has of the values is out of date. */
+/* After a write to tri.val, or to the full matrix: the values on the device are out of date. */
 void trs_operator_changed_on_host(trs_operator *op);
 /* Allocate op->device for a matrix of op->tri.n rows and op->tri.nnz entries that comes from the device, where val has so
  * many numbers; with src if its entries have other places there.  Returns TRS_OK, TRS_EMEM. */
@@ -109,16 +107,15 @@ typedef struct trs_view { /* X or B: element (i, r) is p[i*rs + r*cs], in elemen
     int64_t rs, cs;
 } trs_view;
 
-/* A view in the order of the operator's rows, of one in the caller's order, or the other way round: for a reversed
- * operator this is the view backwards, with -rs. */
-/* B or X as the caller has it. */
+/* B or X as the caller passes it. */
 static inline trs_view trs_view_of(const void *p, int64_t ld, trs_layout layout)
 {
-    const bool rows = layout == TRS_ROW_MAJOR;
-    const trs_view v = {(void *)p, rows ? ld : 1, rows ? 1 : ld};
-    return v;
+    const trs_view columns = {(void *)p, 1, ld}, rows = {(void *)p, ld, 1};
+    return layout == TRS_ROW_MAJOR ? rows : columns;
 }
 
+/* A view in the order of the operator's rows, of one in the caller's order, or the other way round: for a reversed
+ * operator this is the view backwards, with -rs. */
 trs_view trs_view_natural(const trs_operator *op, trs_view v);
 
 /* ---- analyses --------------------------------------------------------------------------------- */

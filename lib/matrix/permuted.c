@@ -138,7 +138,8 @@ static int take_rows(trs_context *ctx, const trs_tri *A, const row *rows, const 
 {
     *t = (trs_tri){.n = A->n, .nnz = A->nnz, .dtype = A->dtype};
     int64_t *next = t->ptr = trs_new(ctx, (int64_t)t->n + 1, sizeof *t->ptr, "row pointers");
-    int rc = t->ptr ? trs_tri_entries(ctx, t, true, true) : TRS_EMEM;
+    if (!t->ptr) return TRS_EMEM;
+    int rc = trs_tri_entries(ctx, t, true, true);
     if (rc) return rc;
     next[0] = 0;
     for (int32_t k = 0; k < t->n; k++) next[k + 1] = next[k] + rows[P[k]].entries;

@@ -7,6 +7,7 @@
  * each has its share of it. */
 #include "config.h"
 
+#include "base/debug.h"
 #include "base/device.h"
 #include "base/noun.h"
 #include "select.h"
@@ -71,8 +72,8 @@ static size_t describe(char *text, size_t size, const char *before, const trs_ca
     return used;
 }
 
-/* Is it one of the names between commas of TRISOLVE_WITHOUT?  These solvers are not chosen, so that the
- * others can be compared without them (trisolve-bench --without). */
+/* Does TRISOLVE_WITHOUT name it?  The choice leaves out such solvers, so that the others can be compared without them
+ * (trisolve-bench --without). */
 static bool is_left_out(const trs_solver *s)
 {
     const size_t length = strlen(s->name);
@@ -84,17 +85,24 @@ static bool is_left_out(const trs_solver *s)
     return false;
 }
 
-/* Can it be asked at all? The GPU is looked for once: *gpu is -1 before. */
+/* Does the solver promise what the options of the plan require? */
+static bool meets_options(const trs_solver *s, const trs_context *ctx)
+{
+    unsigned required = 0;
+    if (ctx->layout == TRS_ROW_MAJOR && ctx->nrhs > 1) required |= TRS_CAP_ROW_MAJOR;
+    if (ctx->bitwise) required |= TRS_CAP_BITWISE;
+    if (ctx->refreshes) required |= TRS_CAP_CAPTURE;
+    return !(required & ~s->caps) && (s->refreshes || !ctx->refreshes);
+}
+
+/* May the solver be considered?  The first call that needs a GPU looks for one: *gpu is -1 before. */
 static bool eligible(const trs_prospect *p, const trs_solver *s, bool on_device, int *gpu)
 {
     const trs_context *ctx = p->op->ctx;
     char why[200];
-    if (s->family != TRS_TRIANGLE || !trs_fits(s, p) || is_left_out(s)) return false;
-    if (s->full && trs_inverts_blindly(s)) return false;
-    if (ctx->layout == TRS_ROW_MAJOR && ctx->nrhs > 1 && !(s->caps & TRS_CAP_ROW_MAJOR))
+    if (s->family != TRS_TRIANGLE || !trs_fits(s, p) || is_left_out(s) || !meets_options(s, ctx))
         return false;
-    if (ctx->bitwise && !(s->caps & TRS_CAP_BITWISE)) return false;
-    if (ctx->refreshes && !(s->refreshes && s->caps & TRS_CAP_CAPTURE)) return false;
+    if (s->full && trs_inverts_blindly(s)) return false;
     if (s->place == TRS_ON_CPU) return !on_device;
     if (*gpu < 0) *gpu = !trs_gpu_probe(ctx->device, why, sizeof why);
     return *gpu && trs_solver_available(s, ctx->device, why, sizeof why);
@@ -102,10 +110,11 @@ static bool eligible(const trs_prospect *p, const trs_solver *s, bool on_device,
 
 /* ---- the cheapest, and the simplest ----------------------------------------------------------- */
 
-/* Sorted in, if it is among the cheapest; what falls off the end is forgotten. */
+/* Insert c in the sorted list if it is among the cheapest; the list drops what exceeds its length.  Returns the count. */
 static int insert(trs_candidate *list, int count, const trs_candidate *c)
 {
     int k = count < TRS_CANDIDATES ? count++ : TRS_CANDIDATES;
+    TRS_ASSERT(count <= TRS_CANDIDATES);
     for (; k > 0 && c->seconds < list[k - 1].seconds; k--)
         if (k < TRS_CANDIDATES) list[k] = list[k - 1];
     if (k < TRS_CANDIDATES) list[k] = *c;
@@ -120,24 +129,38 @@ static int place_of_serial(const trs_candidate *list, int count)
     return k;
 }
 
-/* Untried, another solver is taken instead of cpu-serial only where it is predicted to be so many times as fast. */
+/* Without a trial, a solver replaces cpu-serial only if it is predicted to be this many times as fast. */
 static const double CLEARLY = 1.25;
-/* Those are tried that are predicted to take at most so many times as long as the cheapest, and as cpu-serial: what sums
- * up the same rows is predicted by the same costs, all else less well. */
+/* A candidate is tried if it is predicted to take at most CLOSE times as long as the cheapest, and FASTER or ROUGHLY times
+ * as long as cpu-serial: the same costs predict solvers that sum up the same rows; they predict others less well. */
 static const double CLOSE = 2, FASTER = 0.97, ROUGHLY = 1.25;
 
 enum { TINY = 500 }; /* entries: solves of a microsecond are left to cpu-serial */
 
-/* May a trial against cpu-serial decide about it?  Where the same bits are asked for every time, what was measured must
- * not decide which bits these are. */
+/* May a trial against cpu-serial decide about the solver?  If the options require the same bits every time, measured times
+ * must not decide which bits these are. */
 static bool may_be_tried(const trs_prospect *p, const trs_solver *s)
 {
     if (s->place != TRS_ON_CPU || s->order == TRS_ORDER_LEVEL) return false;
     return s->serial_bits || !p->op->ctx->bitwise;
 }
 
-/* cpu-serial comes first, unless the cheapest cannot be tried and is predicted to be clearly better.  Behind it those
- * are marked that are to be tried against it. */
+/* Mark the candidates that are to be tried against cpu-serial, which is list [0].  Returns how many. */
+static int mark_to_try(const trs_prospect *p, trs_candidate *list, int count, double cheapest)
+{
+    int tried = 0;
+    if (p->shape.nnz < TINY) return 0;
+    for (int k = 1; k < count && tried < TRS_TRIED; k++) {
+        const trs_solver *s = list[k].solver;
+        const double most = (s->serial_bits ? FASTER : ROUGHLY) * list[0].seconds;
+        list[k].to_try =
+            may_be_tried(p, s) && list[k].seconds <= most && list[k].seconds <= CLOSE * cheapest;
+        tried += list[k].to_try;
+    }
+    return tried;
+}
+
+/* cpu-serial comes first, unless the cheapest cannot be tried and is predicted to be clearly better. */
 static void prefer_simple(const trs_prospect *p, trs_candidate *list, int count, char *reason,
                           size_t size)
 {
@@ -146,17 +169,9 @@ static void prefer_simple(const trs_prospect *p, trs_candidate *list, int count,
     const trs_candidate serial = list[place], first = list[0];
     const bool untried = !may_be_tried(p, first.solver);
     if (untried && serial.seconds > CLEARLY * first.seconds) return;
-    int tried = 0;
     for (int k = place; k > 0; k--) list[k] = list[k - 1];
     list[0] = serial;
-    for (int k = 1; k < count && tried < TRS_TRIED; k++) {
-        const trs_solver *s = list[k].solver;
-        const double most = (s->serial_bits ? FASTER : ROUGHLY) * serial.seconds;
-        list[k].to_try = p->shape.nnz >= TINY && may_be_tried(p, s) && list[k].seconds <= most &&
-                         list[k].seconds <= CLOSE * first.seconds;
-        tried += list[k].to_try;
-    }
-    if (place == 0 || tried) return;
+    if (mark_to_try(p, list, count, first.seconds) || place == 0) return;
     if (untried)
         snprintf(reason, size, "; cpu-serial is kept: not predicted to take %g times as long",
                  CLEARLY);

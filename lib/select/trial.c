@@ -1,17 +1,18 @@
-/* trial.c: times of CPU solvers that are built, so that none is taken by its prediction alone.
+/* trial.c: measures CPU solvers that are built, so that none is chosen by its prediction alone.
  *
- * B and X are zeros: then no x grows, whatever the values are, and sums and products of zeros take as long as others.
- * The contenders solve in turns, so that all of them see what else the machine does.  What takes far longer than the
- * fastest drops out after a round, and when one is left its time is known well enough: a trial of a long solve takes
+ * B and X are zeros.  Then no x grows, whatever the values are, and sums and products of zeros take as long as others.
+ * The contenders take turns, so that the load of the machine affects all of them.  A contender that takes far longer than
+ * the fastest drops out after a round.  When one is left, its time is known well enough.  So a trial of a long solve takes
  * three solves by cpu-serial, or six where it is close, besides those of the others.
  *
- * Caches fill, and branches of rows of changing length are learnt, only over tens of short solves.  So a turn goes on
- * until STEADY solves in a row were not faster than the fastest before them, but no longer than MOST_SECONDS. */
+ * Caches fill and branch predictors adapt only over tens of short solves.  So a turn continues until STEADY solves in a row
+ * were not faster than the fastest before them, but no longer than MOST_SECONDS. */
 #include "config.h"
 
 #include "trial.h"
 
 #include "base/call.h"
+#include "base/debug.h"
 
 #include <math.h>
 #include <string.h>
@@ -43,15 +44,13 @@ static double take_turn(const trs_instance *i, const trs_job *job)
 static trs_view zeros(const trs_operator *op)
 {
     const trs_context *ctx = op->ctx;
-    const bool rows = ctx->layout == TRS_ROW_MAJOR;
     const int64_t n = op->tri.n, nrhs = ctx->nrhs, size = (int64_t)trs_size(op->tri.dtype);
-    const trs_view v = {trs_alloc(&ctx->mem, n * nrhs, (size_t)size), rows ? nrhs : 1,
-                        rows ? 1 : n};
-    if (v.p) memset(v.p, 0, (size_t)(n * nrhs * size));
-    return v;
+    void *p = trs_alloc(&ctx->mem, n * nrhs, (size_t)size);
+    if (p) memset(p, 0, (size_t)(n * nrhs * size));
+    return trs_view_of(p, ctx->layout == TRS_ROW_MAJOR ? nrhs : n, ctx->layout);
 }
 
-/* Who is still in?  Returns how many. */
+/* in [count]: which contenders take part in the next round.  Returns how many. */
 static int find_left(const double *best, int count, bool *in)
 {
     double fastest = INFINITY;
@@ -62,47 +61,47 @@ static int find_left(const double *best, int count, bool *in)
     return left;
 }
 
-/* best [count]: seconds with operator k. */
+/* best [count]: seconds with side k. */
 static void take_turns(const trs_contender *c, int count, int k, trs_job *job,
                        const trs_instance_work *work, double *best)
 {
     bool in[TRS_CONTENDERS];
+    TRS_ASSERT(count > 0 && count <= TRS_CONTENDERS);
     for (int j = 0; j < count; j++) best[j] = INFINITY;
     for (int round = 0; round < ROUNDS && find_left(best, count, in) > 1; round++)
         for (int j = 0; j < count; j++) {
             if (!in[j]) continue;
             job->work = work[j].p;
-            best[j] = fmin(best[j], take_turn(&c[j].own[k], job));
+            best[j] = fmin(best[j], take_turn(&c[j].instance[k], job));
         }
 }
 
-static bool try_operator(trs_contender *c, int count, int k)
+static bool try_side(trs_contender *c, int count, int k)
 {
-    const trs_operator *op = c[0].own[k].op;
-    trs_context *ctx = c[0].own[k].ctx;
+    const trs_operator *op = c[0].instance[k].op;
+    trs_context *ctx = c[0].instance[k].ctx;
     trs_instance_work work[TRS_CONTENDERS] = {{0}};
     const trs_view b = zeros(op), x = zeros(op);
-    bool room = b.p && x.p;
-    for (int j = 0; j < count && room; j++)
-        room = !trs_instance_work_create(&c[j].own[k], ctx, ctx->nrhs, &work[j]);
+    bool memory = b.p && x.p;
+    for (int j = 0; j < count && memory; j++)
+        memory = !trs_instance_work_create(&c[j].instance[k], ctx, ctx->nrhs, &work[j]);
     trs_job job = {.nrhs = ctx->nrhs,
                    .b = trs_view_natural(op, b),
                    .x = trs_view_natural(op, x),
                    .threads = ctx->threads};
     double best[TRS_CONTENDERS];
-    if (room) take_turns(c, count, k, &job, work, best);
-    for (int j = 0; j < count && room; j++) c[j].seconds += best[j];
+    if (memory) take_turns(c, count, k, &job, work, best);
+    for (int j = 0; j < count && memory; j++) c[j].seconds += best[j];
     for (int j = 0; j < count; j++) trs_instance_work_destroy(ctx, &work[j]);
     trs_free(&ctx->mem, b.p);
     trs_free(&ctx->mem, x.p);
-    return room;
+    return memory;
 }
 
-bool trs_trial(trs_contender *c, int count)
+bool trs_trial(trs_contender *c, int count, int sides)
 {
-    bool room = true;
+    bool memory = true;
     for (int j = 0; j < count; j++) c[j].seconds = 0;
-    for (int k = 0; k < 2 && room; k++)
-        if (c[0].own[k].solver) room = try_operator(c, count, k);
-    return room;
+    for (int k = 0; k < sides && memory; k++) memory = try_side(c, count, k);
+    return memory;
 }

@@ -7,11 +7,12 @@
 enum { TRS_CONTENDERS = 4 };
 
 typedef struct trs_contender {
-    trs_instance own[2]; /* for op = N and T; solver NULL: that one is not used */
-    double seconds;      /* of a solve with each of them */
+    trs_instance instance[2]; /* for each side of a plan */
+    double seconds;           /* the sum over the sides of the seconds of a solve */
 } trs_contender;
 
-/* Find the seconds of all.  Returns false if there is no memory for it. */
-bool trs_trial(trs_contender *c, int count);
+/* Find the seconds of all contenders, which are count, for plans with so many sides.  Returns false if there is no memory
+ * for it. */
+bool trs_trial(trs_contender *c, int count, int sides);
 
 #endif

@@ -139,7 +139,7 @@ static void test_analysis(void **state)
             assert_string_equal(how, s->by_columns ? "topological sort by in-degree (CSC)"
                                                    : "one sweep over the rows");
             for (int op = 0; op < 2; op++) {
-                const trs_levels *x = &p->op[op].lv, *y = &swept->op[op].lv;
+                const trs_levels *x = &p->side[op].op.lv, *y = &swept->side[op].op.lv;
                 assert_int_equal(x->count, y->count);
                 assert_int_equal(x->widest, y->widest);
                 assert_memory_equal(x->ptr, y->ptr, ((size_t)y->count + 1) * sizeof *y->ptr);

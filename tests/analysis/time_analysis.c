@@ -77,7 +77,7 @@ static void one_round(timing *t)
     trs_levels lv;
     trs_plan *p = live(t, "cpu-serial", ANALYSE, UPDATE, SOLVE);
     double start = now();
-    must(trs_level_rows(&p->ctx, &p->op[0].tri, &lv), "levels");
+    must(trs_level_rows(&p->ctx, &p->side[0].op.tri, &lv), "levels");
     keep(t, LEVELS, now() - start);
     trs_levels_free(&p->ctx, &lv);
     trs_plan_destroy(p);

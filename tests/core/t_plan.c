@@ -552,7 +552,7 @@ static bool asks_again(const trs_solver *s)
     trs_plan *p;
     assert_int_equal(trs_plan_create(&p, &a, &opt), TRS_OK);
     assert_int_equal(trs_plan_analyse(p), TRS_OK);
-    const bool has_analysis = p->op[0].analyses != NULL; /* found or not */
+    const bool has_analysis = p->side[0].op.analyses != NULL; /* found or not */
     trs_plan_destroy(p);
     mat_free(&a);
     model_free(&m);

@@ -318,7 +318,7 @@ static void test_choice(void **state)
     trs_mat a = long_chain(100000);
     trs_plan *p = analysed(&a, NULL, true), *free_to_choose = analysed(&a, NULL, false);
     print_message("# a long chain: %s, or %s where it has to refresh\n",
-                  free_to_choose->wanted->name, p->wanted->name);
+                  free_to_choose->solver->name, p->solver->name);
     assert_true(trs_plan_refreshes(p));
     trs_plan_destroy(p);
     trs_plan_destroy(free_to_choose);
@@ -386,7 +386,7 @@ static void test_refused(void **state)
     assert_int_equal(cudaStreamEndCapture(c.stream, &graph), cudaSuccess);
     cudaGraphDestroy(graph);
     assert_true(first == TRS_OK || first == TRS_ESTATE);
-    assert_true(first == TRS_ESTATE || !p->op[0].tri.src); /* then places go to the device */
+    assert_true(first == TRS_ESTATE || !p->side[0].op.tri.src); /* then places go to the device */
     assert_int_equal(trs_plan_refresh(p, &c.a, &exec), TRS_EARG);
     trs_mat other = c.there;
     other.nnz++;

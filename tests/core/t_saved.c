@@ -291,7 +291,7 @@ static void test_nonsense(void **state)
         trs_mat m = mat4();
         trs_plan *p = make(&m, &by_level);
         assert_status(trs_plan_analyse(p), TRS_OK);
-        trs_operator *s = &p->op[0]; /* the key is made of the other one */
+        trs_operator *s = &p->side[0].op; /* the key is made of the other one */
         if (how == 0) s->tri.idx[0] = 3;
         if (how == 1) s->tri.idx[s->tri.ptr[4] - 1] = 0;
         if (how == 2) s->tri.ptr[1] = 2;

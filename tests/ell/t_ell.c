@@ -56,7 +56,7 @@ static void solve(const trs_operator *op, const trs_ell_blocks *e, const double 
 
 static void check_triangle(trs_context *ctx, const trs_tri *L)
 {
-    trs_operator op = {.used = true};
+    trs_operator op = {0};
     trs_ell_blocks e;
     trs_tri copy;
     double *b = random_vector(L->n), *x = random_vector(L->n), *right = random_vector(L->n);

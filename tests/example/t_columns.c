@@ -32,7 +32,7 @@ static void solve(const trs_tri *L, const trs_columns *c, const double *b, doubl
 
 static void check_triangle(trs_context *ctx, const trs_tri *L)
 {
-    trs_operator op = {.used = true};
+    trs_operator op = {0};
     const void *found, *again;
     trs_tri copy;
     double *b = random_vector(L->n), *x = random_vector(L->n), *right = random_vector(L->n);

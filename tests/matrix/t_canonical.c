@@ -130,33 +130,40 @@ static void test_taken(void **state)
 
 enum { SWAPPED, TWICE, OTHER_TRIANGLE, BELOW, BEYOND, NO_DIAGONAL, MOVED, BACKWARDS, WRONGS };
 
-/* Make one thing wrong in this row, or column.  Returns false if it has no room for that. */
+static void swap(int64_t *a, int64_t *b)
+{
+    const int64_t old = *a;
+    *a = *b;
+    *b = old;
+}
+
+/* Make one thing wrong in this row, or column.  Returns false if it has too few entries for that. */
 static bool spoil(arrays *a, const form_of *f, int wrong, int32_t major)
 {
     const int64_t begin = a->ptr[major] + f->first, end = a->ptr[major + 1] - !f->first;
-    const int64_t last = f->first ? end - 1 : begin; /* the one that range is about */
-    const int64_t diagonal = f->first ? begin - 1 : end, two = begin + (end - begin) / 2;
+    int64_t farthest = begin, nearest = end - 1, diagonal = end; /* of the entries of this row */
+    int next = 1; /* from the diagonal to the other triangle */
+    const int64_t two = begin + (end - begin) / 2;
+    if (f->first) farthest = end - 1, nearest = begin, diagonal = begin - 1, next = -1;
     if (end - begin < 3 || major < 3 || major > a->n - 4) return false;
     switch (wrong) {
     case SWAPPED:
-        a->idx[two] = a->idx[two] + a->idx[two - 1];
-        a->idx[two - 1] = a->idx[two] - a->idx[two - 1];
-        a->idx[two] -= a->idx[two - 1];
+        swap(&a->idx[two], &a->idx[two - 1]);
         break;
     case TWICE:
         a->idx[two] = a->idx[two - 1];
         break;
     case OTHER_TRIANGLE:
-        a->idx[f->first ? begin : end - 1] = f->first ? major - 1 : major + 1;
+        a->idx[nearest] = major + next;
         break;
     case BELOW:
-        a->idx[last] = -1;
+        a->idx[farthest] = -1;
         break;
     case BEYOND:
-        a->idx[last] = a->n;
+        a->idx[farthest] = a->n;
         break;
     case NO_DIAGONAL:
-        a->idx[diagonal] = f->first ? major + 1 : major - 1;
+        a->idx[diagonal] = major - next;
         break;
     case MOVED:
         a->ptr[major]++;

@@ -35,8 +35,8 @@ static void create(pair *s)
         assert_status(trs_plan_create(&s->p[where], &s->a[where], &s->opt), TRS_OK);
         s->p[where]->ctx.patient = true;
     }
-    for (int k = 0; k < 2 && s->a[HOST].n > 0; k++)
-        assert_int_equal(is_resident(&s->p[DEVICE]->op[k]), s->p[DEVICE]->op[k].used);
+    for (int k = 0; k < s->p[DEVICE]->sides && s->a[HOST].n > 0; k++)
+        assert_true(is_resident(&s->p[DEVICE]->side[k].op));
 }
 
 static void destroy(pair *s)
@@ -73,8 +73,8 @@ static void assert_same_operator(trs_operator *a, trs_operator *b)
 
 static void assert_same_operators(const pair *s)
 {
-    for (int k = 0; k < 2; k++)
-        if (s->p[HOST]->op[k].used) assert_same_operator(&s->p[HOST]->op[k], &s->p[DEVICE]->op[k]);
+    for (int k = 0; k < s->p[HOST]->sides; k++)
+        assert_same_operator(&s->p[HOST]->side[k].op, &s->p[DEVICE]->side[k].op);
     assert_int_equal(s->p[HOST]->info.nnz, s->p[DEVICE]->info.nnz);
     assert_string_equal(s->p[HOST]->reason, s->p[DEVICE]->reason);
 }

@@ -93,14 +93,14 @@ static void assert_same_topo(const scene *s)
 /* Is the triangle on the device only? */
 static bool is_resident(const trs_plan *p)
 {
-    const trs_operator *op = &p->op[p->imported_is_t];
-    return op->ctx && !(op->on_host & TRS_OP_PATTERN);
+    const trs_side *side = trs_plan_side(p, p->imported_is_t);
+    return side && side->op.ctx && !(side->op.on_host & TRS_OP_PATTERN);
 }
 
 static void assert_same_levels(const scene *s)
 {
-    const trs_operator *a = &s->p->op[op_of(s) != TRS_N];
-    trs_operator *b = &s->resident->op[op_of(s) != TRS_N];
+    const trs_operator *a = &trs_plan_side(s->p, op_of(s) != TRS_N)->op;
+    trs_operator *b = &trs_plan_side(s->resident, op_of(s) != TRS_N)->op;
     assert_same_topo(s);
     assert_int_equal(trs_operator_show(b, TRS_OP_LEVELS), TRS_OK);
     assert_int_equal(a->lv.count, b->lv.count);
@@ -335,7 +335,7 @@ static bool has_supernodes(trs_operator *op)
 static void check_sent(trs_context *ctx, trs_operator *s)
 {
     trs_tri t;
-    trs_operator sent = {.used = true};
+    trs_operator sent = {0};
     assert_int_equal(trs_tri_copy(ctx, &s->tri, &t), TRS_OK);
     trs_operator_from_host(&sent, ctx, &t);
     assert_int_equal(trs_find_levels_on_device(&sent), TRS_OK);
@@ -376,7 +376,7 @@ static void compare_patterns(trs_mat a, bool supernodes)
     trs_plan *p = create(&a, &serial), *q = create(&device_a, &opt);
     assert_status(trs_plan_analyse(p), TRS_OK);
     assert_true(is_resident(q));
-    trs_operator *s = &p->op[0], *t = &q->op[0];
+    trs_operator *s = &p->side[0].op, *t = &q->side[0].op;
     assert_int_equal(trs_find_levels_on_device(t), TRS_OK);
     assert_int_equal(has_supernodes(s), supernodes);
     assert_int_equal(has_supernodes(t), supernodes);
@@ -422,7 +422,7 @@ static void test_deep(void **state)
     for (int i = 0; i < N; i++) b[i] = i > 0 ? 5 : 4;
     assert_status(trs_plan_create(&p, &device_a, &opt), TRS_OK);
     assert_status(trs_plan_analyse(p), TRS_OK);
-    assert_int_equal(p->op[0].lv.count, N);
+    assert_int_equal(p->side[0].op.lv.count, N);
     assert_status(trs_solve(p, TRS_N, 1, b, N, x, N, NULL), TRS_OK);
     for (int i = 0; i < N; i++) assert_at_most(x[i] > 1 ? x[i] - 1 : 1 - x[i], 1e-12);
     free(b);
@@ -475,9 +475,9 @@ static void test_full(void **state)
     for (int k = 0; k < 2; k++) {
         trs_plan *p = create(from[k], &chosen), *q = create(from[k], &named);
         assert_status(trs_plan_analyse(p), TRS_OK);
-        assert_string_equal(p->wanted->name, "dense-blocked");
-        assert_null(p->op[0].analyses);
-        assert_int_equal(p->op[0].lv.count, N);
+        assert_string_equal(p->solver->name, "dense-blocked");
+        assert_null(p->side[0].op.analyses);
+        assert_int_equal(p->side[0].op.lv.count, N);
         assert_status(trs_plan_analyse(q), TRS_OK);
         assert_status(trs_plan_update(q, from[k], NULL), TRS_OK);
         assert_int_equal(is_resident(q), k);

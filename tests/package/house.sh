@@ -6,6 +6,7 @@
 #   folders       at most 20 files in one
 #   headers       at most 25 prototypes in one that is not installed
 #   conditionals  no ?: within another
+#   complexity    no function has a cyclomatic complexity above 15
 . "${TRS_SRCDIR:-.}/tests/common/tap.sh"
 if [ ! -d "$source/lib/base" ]; then
     echo '1..0 # SKIP the sources are not here'
@@ -153,6 +154,40 @@ code ~ /^[ \t]*#/ { if (code !~ /define/) next }
 }
 END
 
+# The cyclomatic complexity of functions: 1, and 1 for each if, for, while, case, && and || and ?.  The body of a
+# function is between lines that have only its brackets, with the same indentation; the name is behind the last line
+# before it that ended with ; or }.  count is 0 outside of functions.
+cat >complexity.awk <<'END'
+function begin(    text) {
+    text = head
+    sub(/\(.*/, "", text)
+    name = text
+    sub(/^.*[ *&]/, "", name)
+    count = 1
+    indentation = length(code) - length(bare)
+    first = FNR
+}
+FNR == 1 { count = 0; head = "" }
+code ~ /^[ \t]*#/ || continued { continued = code ~ /\\$/; next }
+{
+    bare = code
+    sub(/^[ \t]+/, "", bare)
+    sub(/[ \t]+$/, "", bare)
+}
+!count && bare == "{" { begin(); next }
+!count { head = bare ~ /[;}]$/ ? "" : head " " bare; next }
+bare ~ /^}/ && length(code) - length(bare) == indentation {
+    if (count > 15) print FILENAME ":" first ": " name " has a complexity of " count
+    count = 0
+    head = ""
+    next
+}
+{
+    count += gsub(/&&|\|\||[?]/, " ", bare)
+    count += gsub(/(^|[^a-zA-Z0-9_])(if|for|while|case)[^a-zA-Z0-9_]/, " ", bare)
+}
+END
+
 sources() { (cd "$source" && find "$@" \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \) | sort); }
 # none WHAT: nothing was written to err
 none() { if [ ! -s err ]; then ok "$*"; else not_ok "$*"; fi; }
@@ -183,4 +218,7 @@ none 'no header of the library has more than 25 prototypes'
 
 (cd "$source" && $AWK -f "$at/code.awk" -f "$at/conditionals.awk" $all $(sources tests examples)) >err
 none 'no conditional expression is within another'
+
+(cd "$source" && $AWK -f "$at/code.awk" -f "$at/complexity.awk" $all $(sources tests)) >err
+none 'no function has a cyclomatic complexity above 15'
 finish

@@ -62,7 +62,7 @@ for tool in gcc automake libtoolize pkg-config; do stub $tool </dev/null; done
 
 # machine UID: everything installed, on-line; a fresh checkout
 needed='gcc g++ make autoconf automake libtool pkg-config'
-wanted='libsuitesparse-dev libopenblas-dev liblapacke-dev libcmocka-dev libarchive-dev libjansson-dev libxxhash-dev
+wanted='libsuitesparse-dev libopenblas-dev liblapacke-dev libcmocka-dev libarchive-dev libjansson-dev libxxhash-dev python3
         libeigen3-dev gfortran xz-utils mandoc bash-completion'
 machine() {
     rm -rf tree state home
@@ -76,7 +76,7 @@ machine() {
 }
 # without PACKAGE...
 without() { for package in "$@"; do sed "/^$package\$/d" state/installed >left; mv left state/installed; done; }
-quickstart() { env PATH="$folder/stubs:$folder/tools" HOME="$folder/home" CONFIGURE_FLAGS= sh tree/quickstart "$@"; }
+quickstart() { env PATH="$folder/stubs:$folder/tools" HOME="$folder/home" CC= CONFIGURE_FLAGS= sh tree/quickstart "$@"; }
 # calls LINES: of apt-get and sudo, these and no others
 calls() {
     printf '%s' "${1:+$1
@@ -175,7 +175,7 @@ nobody() {
 }
 chmod 755 .
 if nobody test -x tools/sh 2>/dev/null; then
-    as_nobody() { nobody env PATH="$folder/stubs:$folder/tools" HOME="$folder/home" CONFIGURE_FLAGS= sh tree/quickstart; }
+    as_nobody() { nobody env PATH="$folder/stubs:$folder/tools" HOME="$folder/home" CC= CONFIGURE_FLAGS= sh tree/quickstart; }
     machine 1000
     chmod -R a-w tree
     expect 1 "a checkout that cannot be written" as_nobody

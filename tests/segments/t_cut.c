@@ -16,7 +16,7 @@ static trs_operator operator_of(trs_context *ctx, const model *m, bool blocks)
 {
     random_t r = {1};
     const form f = {.format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
-    trs_operator s = {.used = true};
+    trs_operator s = {0};
     const void *found;
     trs_tri t;
     trs_mat a = show(m, &f, &r);

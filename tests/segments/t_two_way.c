@@ -106,7 +106,7 @@ static void check_found(trs_context *ctx, trs_operator *op, cut *c, const double
 static void check_triangle(trs_context *ctx, const trs_tri *L)
 {
     const size_t bytes = (size_t)L->n * sizeof(int32_t) + 1;
-    trs_operator op = {.used = true};
+    trs_operator op = {0};
     trs_tri copy;
     cut c = {L, malloc(bytes), malloc(bytes), 0};
     double *b = random_vector(L->n), *right = random_vector(L->n);

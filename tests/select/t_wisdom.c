@@ -205,7 +205,7 @@ static void found_on_a_device(void **state)
         trs_info info;
         uint64_t on_device, on_host;
         assert_status(trs_plan_create(&p, &there, &opt), TRS_OK);
-        trs_operator *op = trs_plan_operator(p);
+        trs_operator *op = &p->side[0].op;
         assert_false(op->on_host & TRS_OP_PATTERN);
         assert_int_equal(trs_pattern_hash(op, &on_device), TRS_OK);
         assert_int_equal(trs_operator_show(op, TRS_OP_PATTERN), TRS_OK);
@@ -289,7 +289,7 @@ static void answer(const char *solver)
     trs_info info;
     trs_wisdom w;
     trs_plan *p = plan_for(&q, &info);
-    assert_int_equal(trs_wisdom_key(&p->op[0], TRS_LOWER, false, TRS_ORDER_AUTO, &w), TRS_OK);
+    assert_int_equal(trs_wisdom_key(&p->side[0].op, TRS_LOWER, false, TRS_ORDER_AUTO, &w), TRS_OK);
     snprintf(w.solver, sizeof w.solver, "%s", solver);
     w.seconds = 3.9e-4;
     assert_int_equal(trs_wisdom_add(&w), TRS_OK);

@@ -442,11 +442,11 @@ static void find_levels(const dag *d, const char *blocks_allowed, int count)
     assert_int_equal(trs_plan_create(&host, &a, &opt), TRS_OK);
     assert_status(trs_plan_analyse(host), TRS_OK);
     assert_int_equal(trs_plan_create(&resident, &device_a, &opt), TRS_OK);
-    assert_false(resident->op[0].on_host & TRS_OP_PATTERN);
+    assert_false(resident->side[0].op.on_host & TRS_OP_PATTERN);
     resident->ctx.patient = true;
     if (blocks_allowed) setenv("TRISOLVE_BLOCKS", blocks_allowed, 1);
-    trs_operator *s = &resident->op[0];
-    const trs_levels *want = &host->op[0].lv;
+    trs_operator *s = &resident->side[0].op;
+    const trs_levels *want = &host->side[0].op.lv;
     for (int run = 0; run < count; run++) {
         watch("levels", d->name, "another run");
         assert_int_equal(trs_find_levels_on_device(s), TRS_OK);

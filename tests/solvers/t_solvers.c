@@ -390,7 +390,7 @@ static void reach_through(const bool *entry, int n, trs_op op, int k, bool *out)
 /* x(i) is a number exactly where it does not depend on what is none; a solver that inverts may have fewer of them. */
 static void check_spread(const trs_plan *p, const trs_mat *a, double special, int k)
 {
-    const trs_solver *s = p->wanted;
+    const trs_solver *s = p->solver;
     const int n = (int)a->n;
     bool *stored = entries_of(a);
     bool *hit = malloc((size_t)n * sizeof *hit);
