@@ -72,21 +72,30 @@ static int factor_incompletely(const arguments *a, const problem *p, const trs_m
     return trs_ilu(lu, A, &opt);
 }
 
+/* Steps of --refine, --cond and --det, once x is on the host. */
+static int improve_and_judge(job *j, report *r)
+{
+    const arguments *a = j->args;
+    int steps = a->refine, rc = TRS_OK;
+    if (steps < 0) steps = a->krylov ? 0 : 3;
+    if (!a->krylov) r->refined = 0;
+    if (steps > 0 && a->device <= 0) rc = refine(NULL, j->lu, steps, r);
+    if (!rc && a->cond && !r->incomplete)
+        rc = trs_lu_condest(j->lu, &j->p->A, TRS_NORM_ONE, &r->condition);
+    if (!rc && a->det) rc = trs_lu_determinant(j->lu, &r->det);
+    return rc;
+}
+
 static int solve_with_factors(job *j, report *r)
 {
     const arguments *a = j->args;
-    const int usual = a->krylov ? 0 : 3, steps = a->refine < 0 ? usual : a->refine;
     int (*const solve)(void *) = a->krylov ? run_krylov : run_lu;
     int rc;
     r->solve = measure(a->repeat, solve, j, &rc);
     if (!rc && a->steps) rc = run_steps(a, j->p, &j->at, j->lu, solve, j, r);
     if (!rc && a->krylov) rc = split_iteration(a, &j->at, j->lu, &j->v, r);
     if (!rc) rc = place_get_x(&j->at, j->p);
-    if (!rc && !a->krylov) r->refined = 0;
-    if (!rc && steps > 0 && a->device <= 0) rc = refine(NULL, j->lu, steps, r);
-    if (!rc && a->cond && !r->incomplete)
-        rc = trs_lu_condest(j->lu, &j->p->A, TRS_NORM_ONE, &r->condition);
-    if (!rc && a->det) rc = trs_lu_determinant(j->lu, &r->det);
+    if (!rc) rc = improve_and_judge(j, r);
     if (rc) complain("%s", trs_message());
     return rc;
 }
