@@ -28,6 +28,7 @@ bin_trisolve_bench_SOURCES = bin/bench/args.c bin/bench/args.h bin/bench/bench.c
 	$(BENCH_CALIBRATE) bin/bench/run.c \
 	$(BENCH_MEASURE) $(BENCH_INPUT) $(BENCH_COLLECTION) $(BENCH_REPORT) \
 	$(COSTS_OF_CPU) $(FILES) $(NUMBERS) $(OPTIONS) $(PROBLEMS) $(SCRIPT)
+bin_trisolve_bench_LDFLAGS = $(RPATH_BIN)
 bin_trisolve_bench_LDADD = $(FACTOR_LIBS) $(TRISOLVE) $(JANSSON_LIBS)
 
 # tests

@@ -24,7 +24,7 @@
 
 static struct {
     char words
-        [200]; /* "Intel(R) Xeon(R) Processor, 2 online, caches 48K 64K 2048K 491520K, trisolve-sparse 0.1.0" */
+        [200]; /* "Intel(R) Xeon(R) Processor, 2 online, caches 48K 64K 2048K 491520K, trisolve-sparse 0.9.0" */
     char name[24]; /* "cpu-8c1f27aa90b0c3d4" */
 } cpu;
 

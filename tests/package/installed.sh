@@ -198,7 +198,7 @@ cp "$source/tests/package/client.c" client/client.cxx
 cat >client/CMakeLists.txt <<EOF
 cmake_minimum_required(VERSION 3.21)
 project(client C CXX)
-find_package(trisolve-sparse 0.1 REQUIRED COMPONENTS sparse)
+find_package(trisolve-sparse 0.9 REQUIRED COMPONENTS sparse)
 add_executable(cg $example)
 target_link_libraries(cg trisolve::sparse m)
 add_executable(client client.cxx)
@@ -226,6 +226,6 @@ expect 0 'in C++ too' good/client 200 100000
 [ ! -e good/eigen ] || expect 0 'and with Eigen' good/eigen
 sed -i.was 's/COMPONENTS sparse/COMPONENTS no_such/' client/CMakeLists.txt
 expect 1 'a component that is not there' client component; says err 'no_such is not installed'
-sed 's/trisolve-sparse 0.1/trisolve-sparse 99.0/' client/CMakeLists.txt.was >client/CMakeLists.txt
+sed 's/trisolve-sparse 0.9/trisolve-sparse 99.0/' client/CMakeLists.txt.was >client/CMakeLists.txt
 expect 1 'a version that is not there' client version; says err '99.0'
 finish
