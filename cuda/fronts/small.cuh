@@ -188,10 +188,12 @@ __device__ void small_store(const fronts_view<T> &v, const trs_front_numbers &d,
 }
 
 /* Thread blocks that an SM should have registers for: a front of a higher order, or of larger numbers, needs more. */
-template <class T, int N>
-constexpr int SMALL_BLOCKS = sizeof(T) > 8              ? 128 / N
-                             : sizeof(T) > 4 || N == 32 ? 192 / N
-                                                        : 256 / N + (N == 96);
+template <class T, int N> constexpr int small_blocks()
+{
+    if (sizeof(T) > 8) return 128 / N;
+    if (sizeof(T) > 4 || N == 32) return 192 / N;
+    return N == 64 ? 4 : 3;
+}
 
 template <class T, int N>
 __device__ __forceinline__ void small_front(const fronts_view<T> &v, const launch_view &l)
@@ -210,7 +212,7 @@ __device__ __forceinline__ void small_front(const fronts_view<T> &v, const launc
 
 /* order <= N.  The smallest fronts have the fewest registers, so there the code for L L^H is apart from that for L U. */
 template <class T, int N>
-static __global__ void __launch_bounds__(SMALL_THREADS, SMALL_BLOCKS<T, N>)
+static __global__ void __launch_bounds__(SMALL_THREADS, small_blocks<T, N>())
     small_kernel(fronts_view<T> v, launch_view l)
 {
     if (N > 32) small_front<T, N>(v, l);

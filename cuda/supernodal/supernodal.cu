@@ -68,12 +68,15 @@ __device__ inline void solve_batch(large_shared<T, R> *sh, const problem<T> &P,
 }
 
 /* For how many thread blocks an SM should have registers: it has shared memory for two with few right-hand sides. */
-template <class T, int R>
-constexpr int MIXED_BESIDE = sizeof(T) <= 8 && sizeof(T) * R <= (sizeof(T) == 4 ? 128 : 64) ? 2 : 1;
+template <class T, int R> constexpr int mixed_beside()
+{
+    const bool few = R <= 8 && sizeof(T) <= 8;
+    return few || (R == 32 && sizeof(T) == 4) ? 2 : 1;
+}
 
 /* Large supernodes among the others: thread blocks draw tasks by tickets. */
 template <class T, int R>
-static __global__ void __launch_bounds__(BLOCK_THREADS, MIXED_BESIDE<T, R>)
+static __global__ void __launch_bounds__(BLOCK_THREADS, mixed_beside<T, R>())
     mixed_kernel(const problem<T> P)
 {
     large_shared<T, R> *sh = (large_shared<T, R> *)shared_numbers<T>();
