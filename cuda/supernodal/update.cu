@@ -158,6 +158,42 @@ template <class F> static __device__ double over_lanes(double v, F f)
     return v;
 }
 
+/* Row c of L_tt, its diagonal entry, and the sum of its magnitudes. */
+template <class T>
+static __device__ __forceinline__ void load_row(const T *M, int c, int rows, T (&l)[SIXTEENTH],
+                                                T *d, double *weight)
+{
+    *d = number<T>(0);
+    *weight = 0;
+#pragma unroll
+    for (int k = 0; k < SIXTEENTH; k++) {
+        l[k] = k <= c && c < rows ? M[tile_place(c, k, rows)] : number<T>(0);
+        *weight += magnitude(l[k]);
+        if (k == c) *d = l[k];
+    }
+}
+
+/* Does |M| |D| e, or the residual by it, grow little enough?  Lane c has row c of L_tt and column c of M; norm: of |D| e;
+ * weight: of |L_tt| e. */
+template <class T>
+static __device__ __forceinline__ bool grows_little(const T (&l)[SIXTEENTH],
+                                                    const T (&m)[SIXTEENTH], int c, int rows,
+                                                    int most, double norm, double weight)
+{
+    const auto add = [](double a, double b) { return a + b; };
+    double h = 0, residual = 0; /* of row c */
+#pragma unroll
+    for (int i = 0; i < SIXTEENTH; i++) {
+        const double sum = i < most ? over_lanes(magnitude(m[i]) * norm, add) : 0;
+        if (i == c) h = sum;
+    }
+#pragma unroll
+    for (int k = 0; k < SIXTEENTH; k++) residual += magnitude(l[k]) * shuffle(h, k, SIXTEENTH);
+    const double growth = over_lanes(c < rows ? h : 0, larger_growth);
+    residual = over_lanes(c < rows ? residual / weight : 0, larger_growth);
+    return growth <= WORST<T> || residual <= WORST<T>; /* a NaN is neither */
+}
+
 /* Sixteen lanes a small supernode, lane c column c of its inverse; row c of L_tt is in registers. */
 template <class T>
 static __global__ void invert_small_kernel(int32_t count, const trs_supernode *supernode,
@@ -170,31 +206,15 @@ static __global__ void invert_small_kernel(int32_t count, const trs_supernode *s
     const int rows = is_small ? supernode[t].rows : 0;
     const int most = max(rows, __shfl_xor_sync(~0u, rows, SIXTEENTH));       /* of the warp */
     T *M = is_small ? stored + panel[supernode[t].diagonal].offset : stored; /* L_tt before */
-    T l[SIXTEENTH], m[SIXTEENTH], d = number<T>(0);
-    double weight = 0; /* of row c, then what |M| makes of the weights */
-#pragma unroll
-    for (int k = 0; k < SIXTEENTH; k++) {
-        l[k] = k <= c && c < rows ? M[tile_place(c, k, rows)] : number<T>(0);
-        weight += magnitude(l[k]);
-        if (k == c) d = l[k];
-    }
+    T l[SIXTEENTH], m[SIXTEENTH], d;
+    double weight;
+    load_row(M, c, rows, l, &d, &weight);
     const T reciprocal = c < rows ? number<T>(1) / d : number<T>(0);
     invert_column(
         m, c, most, [&](int i, int k) { return shuffle(l[k], i, SIXTEENTH); },
         [&](int i) { return shuffle(reciprocal, i, SIXTEENTH); });
     const double norm = c < rows && !is_near_one(d) ? INFINITY : weight;
-    double h = 0, residual = 0;
-#pragma unroll
-    for (int i = 0; i < SIXTEENTH; i++) {
-        const auto add = [](double a, double b) { return a + b; };
-        const double sum = i < most ? over_lanes(magnitude(m[i]) * norm, add) : 0;
-        if (i == c) h = sum;
-    }
-#pragma unroll
-    for (int k = 0; k < SIXTEENTH; k++) residual += magnitude(l[k]) * shuffle(h, k, SIXTEENTH);
-    const double growth = over_lanes(c < rows ? h : 0, larger_growth);
-    residual = over_lanes(c < rows ? residual / weight : 0, larger_growth);
-    const bool good = growth <= WORST<T> || residual <= WORST<T>; /* a NaN is neither */
+    const bool good = grows_little(l, m, c, rows, most, norm, weight);
     if (!is_small) return;
     if (c == 0) substituted[t] = !good;
 #pragma unroll
