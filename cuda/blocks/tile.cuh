@@ -96,20 +96,20 @@ __device__ inline void substitute(T (&v)[share<R>::COLUMNS], const T *tile, int 
     const share<R> me;
     TRS_ASSERT(rows >= 1 && rows <= BLOCK);
     for (int k = 0; k < rows; k++) {
-        T *now = x + k * R;
-        const T *diagonal = tile + tile_place(k, k, rows);
-        for (int c = 0; c < share<R>::COLUMNS && me.row == k; c++) {
-            if constexpr (!MANY) v[c] = v[c] / conj_if(cj, *diagonal);
-            now[me.first + c] = v[c];
-        }
-        __syncthreads();
         if constexpr (MANY) {
-            if (threadIdx.x < R) now[threadIdx.x] = now[threadIdx.x] / conj_if(cj, *diagonal);
+            for (int c = 0; c < share<R>::COLUMNS && me.row == k; c++)
+                x[k * R + me.first + c] = v[c];
             __syncthreads();
-            for (int c = 0; c < share<R>::COLUMNS && me.row == k; c++) v[c] = now[me.first + c];
+            T *one = x + k * R + threadIdx.x;
+            if (threadIdx.x < R) *one = *one / conj_if(cj, tile[tile_place(k, k, rows)]);
         }
+        for (int c = 0; c < share<R>::COLUMNS && me.row == k && !MANY; c++)
+            x[k * R + me.first + c] = v[c] = v[c] / conj_if(cj, tile[tile_place(k, k, rows)]);
+        __syncthreads();
+        for (int c = 0; c < share<R>::COLUMNS && me.row == k && MANY; c++)
+            v[c] = x[k * R + me.first + c];
         for (int c = 0; c < share<R>::COLUMNS && me.row > k && me.row < rows; c++)
-            v[c] = v[c] - conj_if(cj, tile[tile_place(me.row, k, rows)]) * now[me.first + c];
+            v[c] = v[c] - conj_if(cj, tile[tile_place(me.row, k, rows)]) * x[k * R + me.first + c];
     }
 }
 
