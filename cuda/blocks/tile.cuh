@@ -86,28 +86,39 @@ template <class T, int R> __device__ inline void join_lanes(T (&sum)[share<R>::C
     }
 }
 
+/* Row k of v, from which all other terms were subtracted, divided by its diagonal entry, in v and in x [rows][R].  The
+ * code of a quotient is long: of many right-hand sides each is divided by another thread.  Ends with a barrier. */
+template <class T, int R>
+__device__ inline void divide_row(T (&v)[share<R>::COLUMNS], const T *tile, int k, int rows, T *x,
+                                  bool cj)
+{
+    constexpr int COLUMNS = share<R>::COLUMNS;
+    const share<R> me;
+    const bool has_row = me.row == k;
+    T *row = x + k * R, *mine = row + me.first;
+    if constexpr (COLUMNS > 2) {
+        for (int c = 0; c < COLUMNS && has_row; c++) mine[c] = v[c];
+        __syncthreads();
+        if (threadIdx.x < R)
+            row[threadIdx.x] = row[threadIdx.x] / conj_if(cj, tile[tile_place(k, k, rows)]);
+        __syncthreads();
+        for (int c = 0; c < COLUMNS && has_row; c++) v[c] = mine[c];
+    } else {
+        for (int c = 0; c < COLUMNS && has_row; c++)
+            mine[c] = v[c] = v[c] / conj_if(cj, tile[tile_place(k, k, rows)]);
+        __syncthreads();
+    }
+}
+
 /* v = tile^-1 v by substitution, row after row, where the inverse would be inaccurate.  The tile is lower; x
- * [rows][R] in shared memory is scratch.  This takes a barrier a row, or two: it is slow, and rare.  The code of a
- * quotient is long, so of many right-hand sides each is divided by another thread. */
+ * [rows][R] in shared memory is scratch.  This takes a barrier a row, or two: it is slow, and rare. */
 template <class T, int R>
 __device__ inline void substitute(T (&v)[share<R>::COLUMNS], const T *tile, int rows, T *x, bool cj)
 {
-    constexpr bool MANY = share<R>::COLUMNS > 2;
     const share<R> me;
     TRS_ASSERT(rows >= 1 && rows <= BLOCK);
     for (int k = 0; k < rows; k++) {
-        if constexpr (MANY) {
-            for (int c = 0; c < share<R>::COLUMNS && me.row == k; c++)
-                x[k * R + me.first + c] = v[c];
-            __syncthreads();
-            T *one = x + k * R + threadIdx.x;
-            if (threadIdx.x < R) *one = *one / conj_if(cj, tile[tile_place(k, k, rows)]);
-        }
-        for (int c = 0; c < share<R>::COLUMNS && me.row == k && !MANY; c++)
-            x[k * R + me.first + c] = v[c] = v[c] / conj_if(cj, tile[tile_place(k, k, rows)]);
-        __syncthreads();
-        for (int c = 0; c < share<R>::COLUMNS && me.row == k && MANY; c++)
-            v[c] = x[k * R + me.first + c];
+        divide_row<T, R>(v, tile, k, rows, x, cj);
         for (int c = 0; c < share<R>::COLUMNS && me.row > k && me.row < rows; c++)
             v[c] = v[c] - conj_if(cj, tile[tile_place(me.row, k, rows)]) * x[k * R + me.first + c];
     }
