@@ -1,4 +1,4 @@
-# bin/bench: trisolve-bench; README.md says what is in which room
+# bin/bench: trisolve-bench; README.md says what is in which folder
 bin_PROGRAMS += bin/trisolve-bench
 dist_man_MANS += doc/trisolve-bench.1
 EXTRA_DIST += bin/bench/README.md

@@ -129,7 +129,7 @@ static int64_t bytes(const trs_prospect *p)
 
 const trs_solver trs_solver_multiblock = {
     .name = "cuda-multiblock",
-    .about = "CSR, a launch a level, a block a row, a thread a nonzero (seed)",
+    .about = "CSR, a launch a level, a block a row, a thread a nonzero (baseline)",
     .place = TRS_ON_CUDA,
     .family = TRS_TRIANGLE,
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,

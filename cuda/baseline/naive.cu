@@ -71,7 +71,7 @@ static int64_t bytes(const trs_prospect *p)
 
 const trs_solver trs_solver_naive = {
     .name = "cuda-naive",
-    .about = "CSR, one block, rows in order, a thread a nonzero (seed)",
+    .about = "CSR, one block, rows in order, a thread a nonzero (baseline)",
     .place = TRS_ON_CUDA,
     .family = TRS_TRIANGLE,
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,

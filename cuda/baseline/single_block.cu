@@ -140,7 +140,7 @@ static int64_t bytes(const trs_prospect *p)
 
 const trs_solver trs_solver_single_block = {
     .name = "cuda-single-block",
-    .about = "CSC, one block, a thread a column of the level, atomicAdd (seed)",
+    .about = "CSC, one block, a thread a column of the level, atomicAdd (baseline)",
     .place = TRS_ON_CUDA,
     .family = TRS_TRIANGLE,
     .caps = TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,

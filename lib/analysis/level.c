@@ -6,7 +6,7 @@
  * By columns it is Kahn's topological sort by in-degree: rows without entries left of the diagonal form level 0; a row
  * that is finished lowers the in-degree of the rows that its column names, and those that reach zero form the next
  * level.  It needs the transpose of the pattern and a queue, and takes four to seven times as long; it is there because
- * the seed slides have it ("How to leveling?"; Kahn, Topological sorting of large networks, 1962).
+ * the slides that cuda/baseline implements have it ("How to leveling?"; Kahn, Topological sorting of large networks, 1962).
  * On the device it is a search by all rows at once (cuda/matrix).
  * Within a level rows ascend, so the result does not depend on the way.  Both on the host take O(n + nnz), whatever the
  * depth is. */

@@ -11,8 +11,8 @@
 
 /* ---- the machine ---------------------------------------------------------------------------- */
 
-/* What single steps cost, and what the machine is: a field for each line of the rooms' files `costs`, which say what it
- * means, in which unit, and where it is from (select/machine.c). */
+/* The costs of single steps, and the properties of the machine: a field for each line of the modules' files `costs`.  These
+ * files have the meaning, the unit and the source of each cost (select/machine.c). */
 typedef struct trs_machine {
     double cpu_threads; /* how many threads share the work of a wide level */
 #define TRS_COST(name, value, unit) double name;

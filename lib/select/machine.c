@@ -11,7 +11,7 @@
  *
  * The built-in table is made of the files `costs` of the rooms, in the same format.  A comment there begins with the
  * unit: seconds, or multiples of another cost (latencies: of gpu_latency, launches: of gpu_launch, copies: of the time
- * in which so many bytes are copied, by gpu_byte), or a ratio.  So a room's costs follow the machine's where they are
+ * in which so many bytes are copied, by gpu_byte), or a ratio.  So the costs of a module follow the machine's where they are
  * not measured themselves. */
 #include "config.h"
 

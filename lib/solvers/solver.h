@@ -192,7 +192,7 @@ static inline bool trs_inverts_blindly(const trs_solver *s)
 bool trs_fits(const trs_solver *s, const trs_prospect *p);
 int trs_check_fit(const trs_solver *s, const trs_prospect *p); /* TRS_OK, or TRS_EMEM: it is not */
 
-/* The table: each room's local.mk lists the files of its solvers, and solvers.inc is made from these lists. */
+/* The table: each module's local.mk lists the files of its solvers, and solvers.inc is made from these lists. */
 #define TRS_SOLVER(name) extern const trs_solver trs_solver_##name;
 #include "solvers.inc"
 #undef TRS_SOLVER

@@ -64,7 +64,7 @@ static int find_machine(calibration *c)
     return EXIT_GOOD;
 }
 
-/* 0: there is no such cost, for its room was taken out. */
+/* 0: there is no such cost, because its module was removed. */
 static double cost_named(calibration *c, const char *name)
 {
     for (int k = 0; k < COSTS; k++)

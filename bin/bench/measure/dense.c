@@ -3,7 +3,7 @@
  * There are two families: triangles, and general matrices by LU or Gauss.  Of each size one matrix
  * is made, the same in every run.  The time to allocate and fill device memory for it is measured
  * apart.  A solver that would take longer than --cell-seconds, judged by how long the last size
- * took, is skipped.  Sources: what the seed documents "Dense Lower Triangular Solver", "Effective
+ * took, is skipped.  Sources: the documents "Dense Lower Triangular Solver", "Effective
  * GPU Strategies for LU Decomposition" and "Improving Parallel LU Decomposition by ~20x" plot; the
  * block sizes are those of figure 11 of the second. */
 #include "config.h"

@@ -147,7 +147,7 @@ static void print_family(const settings *s, const result_list *all, bool triangl
     if (reference) print_lines(&family, first, reference);
     if (triangle || !gpu) return;
     print_line(&family, "fullgrid / submatrix", -1, SUBMATRIX_RATIO, NULL);
-    puts("   (to factor; the seed had 23)");
+    puts("   (to factor; the paper has 23)");
 }
 
 static int end(const report *p)

@@ -15,14 +15,14 @@
 static const char legend[] =
     "Times are in ms: medians, warm.  GPU solvers: B and X in device memory, CUDA events; with\n"
     "--host on the host, copies included.\n"
-    "  analysis  the vendor library's own where there is one, else the level sets: R by a sweep\n"
-    "            over the rows, C by the topological sort of the columns of the seed, D on the\n"
-    "            device; what R and C take is said above the table;\n"
-    "            setup: what else it takes to make the plan ready\n"
-    "  solve     median of so many solves (of)\n"
+    "  analysis  of the vendor's library, or the level sets: R by a sweep over the rows, C by the\n"
+    "            topological sort of the columns, D on the device; the line above the table has\n"
+    "            the times of R and C\n"
+    "  setup     the rest of the time until the plan is ready\n"
+    "  solve     median; of: the number of solves\n"
     "  total     analysis + one solve;  total/multi: over the total of cuda-multiblock\n"
-    "            (the speed-up of the seed's table: how many times faster cuda-multiblock is)\n"
-    "  omega     componentwise backward error; N: normwise, for solvers that promise only that\n"
+    "            (how many times faster cuda-multiblock is)\n"
+    "  omega     componentwise backward error; N: normwise, for solvers that promise only the norm\n"
     "  /cusparse, /serial: solve over that of cusparse, of cpu-serial (below 1: faster)\n"
     "  * the automatic choice for B and X on the host, + in device memory\n";
 

@@ -17,4 +17,5 @@ struct by_elements {
 };
 
 constinit const trs_solver trs_solver_dense_doubling = doubling_solver<by_elements>(
-    "dense-doubling", "full triangle, identity blocks double: 2, 4, 8, ... rows (seed, Complex 2)");
+    "dense-doubling",
+    "full triangle, identity blocks double: 2, 4, 8, ... rows (baseline, Complex 2)");

@@ -55,4 +55,4 @@ struct by_tiles {
 
 constinit const trs_solver trs_solver_dense_doubling_tiled = doubling_solver<by_tiles>(
     "dense-doubling-tiled",
-    "dense-doubling with 32x32 tiles in shared memory (seed, Complex 2 optimised)");
+    "dense-doubling with 32x32 tiles in shared memory (baseline, Complex 2 optimised)");

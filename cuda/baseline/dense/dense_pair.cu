@@ -50,7 +50,7 @@ static const char *estimate(const trs_prospect *p, const trs_instance *, const t
 
 const trs_solver trs_solver_dense_pair = {
     .name = "dense-pair",
-    .about = "full triangle, 2x2 triangles first, two columns a launch (seed, Complex 1)",
+    .about = "full triangle, 2x2 triangles first, two columns a launch (baseline, Complex 1)",
     .place = TRS_ON_CUDA,
     .family = TRS_TRIANGLE,
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,

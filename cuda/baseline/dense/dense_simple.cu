@@ -51,7 +51,7 @@ static const char *estimate(const trs_prospect *p, const trs_instance *, const t
 
 const trs_solver trs_solver_dense_simple = {
     .name = "dense-simple",
-    .about = "full triangle, a launch a column, a thread a row (seed, GPU Simple)",
+    .about = "full triangle, a launch a column, a thread a row (baseline, GPU Simple)",
     .place = TRS_ON_CUDA,
     .family = TRS_TRIANGLE,
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,

@@ -75,4 +75,4 @@ static constexpr trs_solver by_one_block(trs_solver s)
 }
 
 constinit const trs_solver trs_solver_gauss_shared = by_one_block(gauss_solver<in_place>(
-    "gauss-shared", "elimination without pivoting by one block in shared memory, fp64 (seed)"));
+    "gauss-shared", "elimination without pivoting by one block in shared memory, fp64 (baseline)"));

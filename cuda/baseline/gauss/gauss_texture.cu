@@ -104,4 +104,4 @@ void textures::eliminate(cudaStream_t stream) const
 }
 
 constinit const trs_solver trs_solver_gauss_texture = gauss_solver<textures>(
-    "gauss-texture", "elimination without pivoting, two textures in turn, fp32 (seed)");
+    "gauss-texture", "elimination without pivoting, two textures in turn, fp32 (baseline)");

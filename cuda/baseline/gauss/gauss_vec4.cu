@@ -149,4 +149,4 @@ static constexpr trs_solver pivoting(trs_solver s)
 }
 
 constinit const trs_solver trs_solver_gauss_vec4 = pivoting(gauss_solver<buffers>(
-    "gauss-vec4", "elimination with partial pivoting, four doubles a thread, fp64 (seed)"));
+    "gauss-vec4", "elimination with partial pivoting, four doubles a thread, fp64 (baseline)"));

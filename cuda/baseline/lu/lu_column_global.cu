@@ -6,5 +6,5 @@
 #include "lu.cuh"
 
 constinit const trs_solver trs_solver_lu_column_global = general_solver(
-    "lu-column-global", "LU without pivoting, a thread a column, global memory (seed)",
+    "lu-column-global", "LU without pivoting, a thread a column, global memory (baseline)",
     lu_update_squares<false, false>);

@@ -5,6 +5,7 @@
 
 #include "lu.cuh"
 
-constinit const trs_solver trs_solver_lu_column_shared = general_solver(
-    "lu-column-shared", "LU without pivoting, a thread a column, column i in shared memory (seed)",
-    lu_update_squares<false, true>);
+constinit const trs_solver trs_solver_lu_column_shared =
+    general_solver("lu-column-shared",
+                   "LU without pivoting, a thread a column, column i in shared memory (baseline)",
+                   lu_update_squares<false, true>);

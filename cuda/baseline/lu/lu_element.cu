@@ -21,4 +21,4 @@ static int update(trs_instance *inst, void *stream)
 }
 
 constinit const trs_solver trs_solver_lu_element =
-    general_solver("lu-element", "LU without pivoting, a thread an element (seed)", update);
+    general_solver("lu-element", "LU without pivoting, a thread an element (baseline)", update);

@@ -40,5 +40,5 @@ static int update(trs_instance *inst, void *stream)
     });
 }
 
-constinit const trs_solver trs_solver_lu_fullgrid =
-    grid_solver("lu-fullgrid", "LU without pivoting, N x N indices, full copies (seed)", update);
+constinit const trs_solver trs_solver_lu_fullgrid = grid_solver(
+    "lu-fullgrid", "LU without pivoting, N x N indices, full copies (baseline)", update);

@@ -6,5 +6,5 @@
 #include "lu.cuh"
 
 constinit const trs_solver trs_solver_lu_row_global =
-    general_solver("lu-row-global", "LU without pivoting, a thread a row, global memory (seed)",
+    general_solver("lu-row-global", "LU without pivoting, a thread a row, global memory (baseline)",
                    lu_update_squares<true, false>);

@@ -6,5 +6,5 @@
 #include "lu.cuh"
 
 constinit const trs_solver trs_solver_lu_row_shared = general_solver(
-    "lu-row-shared", "LU without pivoting, a thread a row, row i in shared memory (seed)",
+    "lu-row-shared", "LU without pivoting, a thread a row, row i in shared memory (baseline)",
     lu_update_squares<true, true>);

@@ -21,4 +21,4 @@ static int update(trs_instance *inst, void *stream)
 }
 
 constinit const trs_solver trs_solver_lu_simple =
-    general_solver("lu-simple", "LU without pivoting, one block of threads (seed)", update);
+    general_solver("lu-simple", "LU without pivoting, one block of threads (baseline)", update);

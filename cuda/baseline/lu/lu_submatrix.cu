@@ -58,4 +58,4 @@ static int update(trs_instance *inst, void *stream)
 }
 
 constinit const trs_solver trs_solver_lu_submatrix = grid_solver(
-    "lu-submatrix", "LU without pivoting, shrinking launches and copies (seed)", update);
+    "lu-submatrix", "LU without pivoting, shrinking launches and copies (baseline)", update);
