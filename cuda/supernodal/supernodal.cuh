@@ -46,8 +46,8 @@ struct supernodal {
     int32_t *chain;         /* [chains] the supernode that each begins with */
     int32_t *place;         /* [stored] of each entry in L, -1: zero; NULL: it is searched for */
     double *weight;         /* [n] sums of magnitudes of rows of D, where there are chains */
-    void *
-        apart; /* [chains][CHAIN_PAIRS] tiles: where an update makes the inverses left of the diagonal */
+    /* [chains][CHAIN_PAIRS] tiles: where an update makes the inverses left of the diagonal */
+    void *apart;
 };
 
 /* ---- a solve ------------------------------------------------------------------------------------ */

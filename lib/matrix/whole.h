@@ -8,8 +8,8 @@
 enum { TRS_STORED = 0, TRS_CONJUGATE = 1, TRS_REAL_PART = 2, TRS_WHOLE_BITS = 2 };
 
 typedef struct trs_whole {
-    trs_mat
-        mat; /* of kind 0, on the host, by rows or columns as the triangle; blocks become numbers */
+    /* of kind 0, on the host, by rows or columns as the triangle; blocks become numbers */
+    trs_mat mat;
     /* [numbers of mat.val]: place in the val of the triangle << TRS_WHOLE_BITS | how */
     int64_t *from;
 } trs_whole;

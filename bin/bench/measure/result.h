@@ -76,7 +76,7 @@ typedef struct taker {
 
 /* ---- times and ratios ------------------------------------------------------------------------ */
 
-double total(const cell *c); /* analysis + one solve, as in the table of the slides (doc/design.md) */
+double total(const cell *c); /* analysis + one solve, as in the slides (doc/design.md) */
 
 /* Seconds from A and b to x where they lie: the solve, and for a general matrix the factorisation
  * before. */

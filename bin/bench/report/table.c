@@ -22,7 +22,7 @@ static const char legend[] =
     "  solve     median; of: the number of solves\n"
     "  total     analysis + one solve;  total/multi: over the total of cuda-multiblock\n"
     "            (how many times faster cuda-multiblock is)\n"
-    "  omega     componentwise backward error; N: normwise, for solvers that promise only the norm\n"
+    "  omega     componentwise backward error; N: normwise, where only that is promised\n"
     "  /cusparse, /serial: solve over that of cusparse, of cpu-serial (below 1: faster)\n"
     "  * the automatic choice for B and X on the host, + in device memory\n";
 

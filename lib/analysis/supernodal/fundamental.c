@@ -24,8 +24,8 @@ typedef struct row_scan {
 typedef struct finding {
     trs_context *ctx;
     trs_fundamental *f;
-    int32_t
-        *range_first; /* [ranges+1] fundamental supernode that each range of columns begins with */
+    /* [ranges+1] fundamental supernode that each range of columns begins with */
+    int32_t *range_first;
     int32_t scans;
     row_scan *scan; /* [scans][count] */
 } finding;

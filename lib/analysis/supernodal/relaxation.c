@@ -33,8 +33,8 @@ typedef struct relaxing {
     const trs_fundamental *f;
     const trs_fill_limit *limit;
     trs_supernode_set *relaxed;
-    int32_t
-        *range_first; /* [ranges+1] fundamental supernode that each range of columns begins with */
+    /* [ranges+1] fundamental supernode that each range of columns begins with */
+    int32_t *range_first;
     int32_t *range_kept; /* [ranges] supernodes that merging has left in each */
     atomic_bool failed;
 } relaxing;
