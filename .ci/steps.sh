@@ -83,15 +83,14 @@ step_sanitizers() { # and assertions, and the example of a solver; CPU
     return $rc
 }
 
-threads() {
-    local tests='tests/solvers/t_teams tests/solvers/t_threads'
-    mkdir -p build-tsan
-    cd build-tsan
-    CC=clang ../configure -q --without-cuda --without-fortran --without-cxx --enable-debug \
-        CFLAGS='-g1 -O1 -fsanitize=thread -fno-omit-frame-pointer'
+threads() (
+    tests='tests/solvers/t_teams tests/solvers/t_threads'
+    mkdir -p build-tsan && cd build-tsan &&
+        CC=clang ../configure -q --without-cuda --without-fortran --without-cxx --enable-debug \
+            CFLAGS='-g1 -O1 -fsanitize=thread -fno-omit-frame-pointer' || exit 1
     OMP_TOOL_LIBRARIES=$1 TSAN_OPTIONS=ignore_noninstrumented_modules=1 TRS_TESTS='cpu-*' \
         make -s -j"$jobs" check TESTS="$tests" check_PROGRAMS="$tests"
-}
+)
 step_threads() { # of the CPU solvers under ThreadSanitizer, which archer tells of OpenMP
     local rc=0 archer
     archer=$(clang -print-resource-dir 2>/dev/null || true)/../../libarcher.so
@@ -158,14 +157,12 @@ step_debian() { # lintian; installed, used and removed in a bare Debian
 }
 
 # ---- other builds --------------------------------------------------------------------------------------
-petsc() {
-    mkdir -p build-petsc
-    cd build-petsc
-    ../configure -q --enable-werror --without-cuda --with-petsc CFLAGS=-O0
-    make -s -j"$jobs"
+petsc() (
+    mkdir -p build-petsc && cd build-petsc &&
+        ../configure -q --enable-werror --without-cuda --with-petsc CFLAGS=-O0 && make -s -j"$jobs" || exit 1
     if [ -d ../../shared/matrices ]; then export TRS_SHARED=$PWD/../../shared; fi
     TRS_SRCDIR=$PWD/.. TRS_BINDIR=$PWD/bin sh ../tests/petsc/petsc.sh
-}
+)
 step_petsc() { # with Open MPI
     install libpetsc-real-dev libpetsc3.18-dev-examples openmpi-bin libopenmpi-dev || { skip 'PETSc cannot be installed here'; return; }
     quietly petsc petsc || return 1
@@ -176,16 +173,16 @@ step_without_libraries() { .ci/without; }
 step_without_modules() { CONFIGURE_FLAGS='--without-cuda CFLAGS=-O0' .ci/without-module; }
 
 # fuzz SECONDS: the reader of Matrix Market files
-fuzz() {
-    local corpus=../matrices
+fuzz() (
+    cd build-fuzz || exit 1
+    corpus=../matrices
     if [ -d ../shared/mm-conformance/open ]; then corpus="$corpus ../../shared/mm-conformance/open"; fi
-    cd build-fuzz
     # shellcheck disable=SC2086 # several folders
     clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -DHAVE_CONFIG_H -I../build-asan -I../lib \
         ../tests/io/fuzz_mm.c ../lib/io/{archive,input,output}.c ../lib/io/{decimal,mm}/*.c \
-        ../lib/base/{library,memory,call,context,number/number,parallel,no_device}.c ../build-asan/device_stubs.c -lm -o fuzz_mm
-    ./fuzz_mm -max_total_time="$1" -max_len=4096 -artifact_prefix=./ corpus $corpus
-}
+        ../lib/base/{library,memory,call,context,number/number,parallel,no_device}.c ../build-asan/device_stubs.c -lm -o fuzz_mm &&
+        ./fuzz_mm -max_total_time="$1" -max_len=4096 -artifact_prefix=./ corpus $corpus
+)
 fuzzing() {
     mkdir -p build-fuzz/corpus
     echo 'int LLVMFuzzerTestOneInput(const unsigned char *p, unsigned long n) { return p && n > 9; }' |

@@ -10,8 +10,8 @@ libcore_la_SOURCES += lib/core/recall.c lib/core/recall.h
 if HAVE_CMOCKA
 check_PROGRAMS += tests/core/t_plan tests/core/t_reserved tests/core/t_pivots tests/core/t_saved \
 	tests/core/t_refresh tests/core/t_device
-if HAVE_CUDA
 tests_core_t_device_LDADD = $(STATIC_LDADD)
+if HAVE_CUDA
 tests_core_t_device_LDFLAGS = -Wl,--wrap=cudaGetDeviceCount,--wrap=cudaGetDevice,--wrap=cudaSetDevice
 endif
 endif
