@@ -181,8 +181,8 @@ static int check_indices(const trs_mat *m, int pbits, int ibits)
     for (int64_t i = 0; i < count; i++) {
         const int64_t end = trs_index(m->ptr, pbits, i + 1) - m->base;
         for (int64_t p = trs_index(m->ptr, pbits, i) - m->base; p < end; p++) {
-            const int64_t index =
-                trs_index(m->idx, ibits, p); /* anything: it may be the least int64_t */
+            /* compared before the base is subtracted: it may be the least int64_t */
+            const int64_t index = trs_index(m->idx, ibits, p);
             if (index < m->base || index >= count + m->base) return refuse_index(m, i, index);
             const int64_t j = index - m->base;
             const int64_t row = by_rows ? i : j, col = by_rows ? j : i;
