@@ -211,7 +211,7 @@ static void test_damage(void **state)
     for (size_t k = 0; k < size; k++)
         for (int how = 0; how < 2; how++) {
             memcpy(bad, good, size);
-            bad[k] ^= (unsigned char)(how ? 0xff : (unsigned char)(1u << k % 8));
+            bad[k] ^= (unsigned char)(how ? 0xffu : 1u << k % 8);
             write_bytes(bad, size);
             refused(mat4(), by_level, 0, file);
         }

@@ -4,8 +4,8 @@
  * newer ones as well (AVX2 and FMA; AVX-512), and the dynamic linker binds its name to the right one.  The functions
  * that it calls must be TRS_INLINE, so that they are compiled for the same instruction set.
  *
- * Every copy costs time to compile and memory.  Loops that gain less than 3 % from AVX-512 and its 32 registers use
- * TRS_FMA_CLONES (doc/results/cpu/2026-11-25-copies.csv).  Those are most loops without vectors.
+ * Every copy costs time to compile and memory.  Loops that gain little from AVX-512 and its 32 registers use
+ * TRS_FMA_CLONES (doc/results/cpu/2026-11-25-copies.csv, one noisy run).  Those are most loops without vectors.
  *
  * Rounding.  If the processor has fused multiply-adds, compilers use one for `s -= a * x`.  Two functions that must
  * give the same bits therefore sum by statements with a single product.  TRS_ROUNDED (t) prevents the fusion of a
