@@ -378,9 +378,20 @@ typedef struct trs_options {
      * count, except in plans of factors on a device.  There 0 means 1 for trs_factor and 50, as is
      * typical of a preconditioner, for trs_ilu.  Triangles only. */
     int solves_per_update;
+    /* number of solves that the plan is made for, >= 0.
+     * 0, unknown: analyse prepares only what the first solve needs.  When solves have taken about
+     *    as long as a better solver takes to build, the plan grows: the solve builds it.
+     * k: analyse chooses for a total of k solves, and the plan does not grow.  1 selects what is
+     *    prepared fastest, TRS_SOLVES_MANY what solves fastest.
+     * Plans of general matrices, and plans with solver, measure, bitwise, TRS_PIVOT_SKIP or
+     * TRS_ORDER_LEVEL do not grow.  Unless solves says otherwise, they are made for many solves. */
+    int64_t solves;
     /* must be zero; reserved for new members */
-    int64_t reserved[8];
+    int64_t reserved[7];
 } trs_options;
+
+/* trs_options.solves: so many that only the time of a solve counts */
+#define TRS_SOLVES_MANY INT64_MAX
 
 typedef struct trs_exec {
     /* the cudaStream_t to solve or update on; NULL: the default stream */
@@ -410,7 +421,8 @@ typedef struct trs_info {
     int64_t widest;
     /* number of entries of the longest row, including the diagonal */
     int64_t longest;
-    /* the chosen or named solver; NULL before analyse.  The string lives as long as the plan. */
+    /* the chosen or named solver, of TRS_N if it is announced; NULL before analyse.  The string
+     * lives as long as the plan. */
     const char *solver;
     /* one line: the shape, then which solvers were known, predicted or measured, and their times;
      * "" before analyse.  The string lives as long as the plan. */
@@ -458,8 +470,13 @@ typedef struct trs_info {
     /* 1 after analyse or load, plus one for each update after which TRS_PIVOT_SKIP leaves out
      * other rows; 0 before */
     int64_t analyses;
+    /* number of solves of trs_options.nrhs right-hand sides with the plan's own work space, with
+     * the op that has had most, as long as the plan may grow */
+    int64_t solves;
+    /* the number of such solves at which the plan grows for an op; 0: it does not, or no more */
+    int64_t grows_at;
     /* reserved for new members; always zero */
-    int64_t reserved[4];
+    int64_t reserved[2];
 } trs_info;
 
 /* Check a triangle and copy it.
@@ -507,8 +524,20 @@ TRS_API int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_optio
  *         Everything else is ready: trs_plan_update with good values makes the plan usable. */
 TRS_API int trs_plan_analyse(trs_plan *plan);
 
+/* Let a plan grow now: choose among all solvers as if TRS_SOLVES_MANY had been set, and build the
+ * best one.
+ *     trs_plan *plan ; in, out.  Must be analysed.  No solve with this plan may be running.
+ * Work spaces that exist, and CUDA graphs that were captured before, stay valid and right: they
+ * solve with the solver that they were made with.  trs_work_fit does not change that; a new work
+ * space has the new solver.  The plan's own work space has it from the next solve on.  A plan
+ * that does not grow stays as it is.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE.  If no better solver can be built, for lack of memory
+ * for example, the plan solves as before; trs_info.reason says so. */
+TRS_API int trs_plan_tune(trs_plan *plan);
+
 /* Save the analysis to a file: levels, permutation, and choice of the solver, but no values.
- *     trs_plan *plan ; in.  Must be analysed, and not of a general matrix.  It does not change.
+ *     trs_plan *plan ; in, out.  Must be analysed, and not of a general matrix.  A plan that may
+ *         still grow does so first (trs_plan_tune).
  *     const char *file ; in.  The file appears complete or not at all.  "-": standard output.
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, TRS_EFILE, or TRS_ESUPPORT (the matrix is
  * general, or the library was built without xxhash). */
@@ -704,8 +733,15 @@ TRS_API void trs_work_destroy(trs_work *work);
  *     void *X ; out.  As B, with ldx.  X may be B if ldx = ldb; otherwise they must not overlap.
  *     int64_t ldx ; in.
  *     const trs_exec *exec ; in.  NULL: all defaults.
- * The function allocates nothing.  If B and X are on the device, it only enqueues work on
- * exec->stream.  If B and X are on the host, a CUDA solver copies them and waits.
+ * The function allocates nothing, with one exception.  If B and X are on the device, it only
+ * enqueues work on exec->stream.  If B and X are on the host, a CUDA solver copies them and waits.
+ *
+ * The exception is a plan that grows (trs_options.solves).  The solve with number
+ * trs_info.grows_at builds a better solver, which allocates and waits; it is a solve with the
+ * plan's own work space.  Solves with a work space of the caller, and solves that are captured,
+ * never do: they neither count nor grow.  Counts and predictions decide when a plan grows, never a
+ * clock, so that every run of a program does the same.  The bits of x may change when a plan
+ * grows, though not those of a plan with trs_options.bitwise.
  *
  * Two kinds of solves cannot be captured in a CUDA graph: with a solver that lacks
  * TRS_CAP_CAPTURE, and with B and X on the host.  They are refused with TRS_ESUPPORT.  B and X by

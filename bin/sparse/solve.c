@@ -23,6 +23,7 @@ trs_options plan_options(const arguments *a, const problem *p)
                        .bitwise = a->bitwise,
                        .pivot = a->pivot,
                        .pivot_value = a->pivot_value};
+    if (a->repeat > 1) opt.solves = TRS_SOLVES_MANY; /* else the plan grows */
     if (a->cond) opt.ops |= 1u << TRS_N | 1u << TRS_H;
     return opt;
 }

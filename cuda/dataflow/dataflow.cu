@@ -149,6 +149,7 @@ const trs_solver trs_solver_dataflow = {
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
+    .quick = true,
     .refreshes = true,
     .estimate = estimate,
     .bytes = bytes,

@@ -140,7 +140,13 @@ static int make_there(trs_operator *op, bool needed, void *result, bool *found)
     return rc;
 }
 
-const trs_analysis trs_batch_here = {"rows of a batch", sizeof(trs_batch_rows), make_here, trim,
-                                     NULL};
-const trs_analysis trs_batch_there = {"rows of a batch on the device", sizeof(trs_batch_rows),
-                                      make_there, trim, NULL};
+const trs_analysis trs_batch_here = {.name = "rows of a batch",
+                                     .size = sizeof(trs_batch_rows),
+                                     .make = make_here,
+                                     .trim = trim,
+                                     .stays = true};
+const trs_analysis trs_batch_there = {.name = "rows of a batch on the device",
+                                      .size = sizeof(trs_batch_rows),
+                                      .make = make_there,
+                                      .trim = trim,
+                                      .stays = true};

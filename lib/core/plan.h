@@ -8,6 +8,7 @@
  *              builds an instance of it for each side (side [k].instance);
  *              reads the first values, looks for bad pivots, and makes a work space (work)         TRS_READY
  *     solve    reads the plan, and writes only to a work space (work.h)                            TRS_READY
+ *     grow     replaces the instance of a side by that of a better solver (grow.c)                 TRS_READY
  *     update   reads new values and looks for bad pivots                                           TRS_READY
  *     destroy  frees all of it
  *
@@ -26,12 +27,25 @@
 #include "select/select.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
+
+/* An instance that solved before the plan grew, for the work spaces and captured graphs that have it. */
+typedef struct trs_retired {
+    trs_instance instance;
+    int version;
+    struct trs_retired *next;
+} trs_retired;
 
 /* One side of a plan: op(T), and the solver that was built for it. */
 typedef struct trs_side {
     bool transposed; /* false: it solves with TRS_N; true: with TRS_T and TRS_H */
     trs_operator op;
     trs_instance instance;
+    bool quick;         /* the instance was prepared fast, and a better one may be built */
+    int version;        /* how many instances were there before */
+    atomic_bool shared; /* a work space of the caller or a captured graph may have the instance */
+    int64_t solves, grows_at; /* as in trs_info, of this side */
+    trs_retired *retired;
 } trs_side;
 
 struct trs_plan {
@@ -42,6 +56,7 @@ struct trs_plan {
     /* from the options */
     bool on_device; /* B and X live on the GPU */
     bool measure;   /* choose by solving */
+    int64_t solves; /* that it is made for; 0: unknown */
     trs_order order;
     trs_pivot pivot;
     double pivot_value;
@@ -58,11 +73,12 @@ struct trs_plan {
     /* the sides in use: that of T if TRS_N was announced, then that of T' if TRS_T or TRS_H was */
     trs_side side[2];
     int sides;
+    int begin, end; /* the sides that are being built: all of them, or the one that grows */
 
     /* what the plan chooses from, its first choice first */
     trs_candidate candidate[TRS_CANDIDATES];
     int candidates;
-    /* of all sides: the one that the caller named, or the one that was chosen; NULL until then */
+    /* the one that the caller named, or the one that was last chosen; NULL until then */
     const trs_solver *solver;
     char reason[500]; /* why this solver was chosen */
 
@@ -106,6 +122,20 @@ static inline trs_side *trs_plan_side(const trs_plan *p, bool transposed)
     return NULL;
 }
 
+static inline bool trs_is_on_gpu(const trs_instance *i)
+{
+    return i->solver && i->solver->place == TRS_ON_CUDA;
+}
+
+/* The instance of a side that was there after so many others; NULL: it is gone. */
+static inline const trs_instance *trs_side_instance(const trs_side *s, int version)
+{
+    if (version == s->version) return &s->instance;
+    const trs_retired *r = s->retired;
+    while (r && r->version != version) r = r->next;
+    return r ? &r->instance : NULL;
+}
+
 /* Is a solver built?  It is not if an update had to analyse again and failed; then another update has to do it. */
 static inline bool trs_plan_is_built(const trs_plan *p)
 {
@@ -136,9 +166,6 @@ int trs_plan_order_by_level(trs_operator *op); /* store the rows in level order 
 /* Make instances, the work space and the first values.  The operators are there, and the solver is chosen.  start: when
  * analyse began. */
 int trs_plan_finish(trs_plan *p, double start);
-/* Seconds of a solve by what is built, with T or its transpose, and of its share of an update (predict.c). */
-double trs_plan_cost(trs_plan *p, const trs_machine *m, trs_effort effort, int solves_per_update);
-
 /* ---- facts (plan_info.c) ----------------------------------------------------------------------- */
 
 int trs_plan_keep_topo(trs_plan *p); /* makes p->topo, if the host has the levels of T */

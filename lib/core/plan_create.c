@@ -17,7 +17,8 @@ static int check_options(const trs_options *opt)
     if (!opt->memory.alloc != !opt->memory.free ||
         !opt->device_memory.alloc != !opt->device_memory.free)
         return trs_fail(TRS_EARG, "create: one of memory's callbacks alloc and free is NULL");
-    if (opt->nrhs < 0 || opt->threads < 0 || opt->memory_limit < 0 || opt->solves_per_update < 0)
+    if (opt->nrhs < 0 || opt->threads < 0 || opt->memory_limit < 0 || opt->solves_per_update < 0 ||
+        opt->solves < 0)
         return trs_fail(TRS_EARG, "a negative number in the options");
     if (opt->threads > TRS_MOST_THREADS)
         return trs_fail(TRS_EARG, "%d threads are more than %d", opt->threads, TRS_MOST_THREADS);
@@ -44,11 +45,13 @@ static void copy_options(trs_plan *p, const trs_mat *mat, const trs_options *opt
     ctx->solves_per_update = opt->solves_per_update;
     p->on_device = opt->device > 0;
     p->measure = opt->measure != 0;
+    p->solves = opt->solves;
     p->order = opt->order;
     p->general = trs_is_general(mat);
     if (ctx->ops & 1u << TRS_N) p->side[p->sides++].transposed = false;
     if (ctx->ops & (1u << TRS_T | 1u << TRS_H)) p->side[p->sides++].transposed = true;
     TRS_ASSERT(p->sides == 1 || p->sides == 2);
+    p->end = p->sides;
 }
 
 static int choose_pivots(trs_plan *p, const trs_options *opt, trs_dtype t)

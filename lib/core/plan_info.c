@@ -178,14 +178,20 @@ int trs_plan_pivots(const trs_plan *p, int64_t *count, int64_t *first)
 static void fill_info(trs_plan *p, trs_info *info)
 {
     *info = p->info;
-    info->solver = p->solver ? p->solver->name : NULL;
+    const trs_solver *solver = trs_plan_is_built(p) ? p->side[0].instance.solver : p->solver;
+    info->solver = solver ? solver->name : NULL;
     info->reason = p->reason;
     info->costs = p->ctx.costs;
     if (!info->analysis) info->analysis = "";
     if (p->state == TRS_FAILED) return;
     pthread_mutex_lock(&p->topo_lock);
-    trs_plan_bytes(p, p->solver, info);
+    trs_plan_bytes(p, solver, info);
     pthread_mutex_unlock(&p->topo_lock);
+    for (int k = 0; k < p->sides; k++) {
+        const trs_side *side = &p->side[k];
+        if (side->solves > info->solves) info->solves = side->solves;
+        if (side->grows_at > info->grows_at) info->grows_at = side->grows_at;
+    }
     info->bytes_work = trs_work_bytes(p, p->ctx.nrhs);
     const trs_instance *last = &p->side[p->sides - 1].instance;
     info->growth = last->growth;

@@ -1,6 +1,7 @@
 /* refresh.c: new values for a plan, in the order of a stream and without the host. */
 #include "config.h"
 
+#include "choice/choice.h"
 #include "base/device.h"
 #include "refresh.h"
 
@@ -11,22 +12,25 @@ void trs_plan_require_refresh(trs_plan *p)
 
 bool trs_plan_refreshes(const trs_plan *p)
 {
-    if (!trs_plan_is_analysed(p) || !p->info.on_gpu || p->general || p->P || p->skip) return false;
-    for (int k = 0; k < p->sides; k++)
+    if (!trs_plan_is_analysed(p) || p->general || p->P || p->skip) return false;
+    for (int k = 0; k < p->sides; k++) {
         if (!p->side[k].instance.refreshes) return false;
+        for (const trs_retired *r = p->side[k].retired; r; r = r->next)
+            if (!r->instance.refreshes) return false;
+    }
     return true;
 }
 
 /* What a solver holds on the device besides the values, which the refresh brings. */
 static unsigned held_besides_values(const trs_operator *op)
 {
-    return op->held & ~(unsigned)TRS_OP_VALUES;
+    return (op->held | op->kept) & ~(unsigned)TRS_OP_VALUES;
 }
 
 int trs_refresh_prepare(trs_plan *p)
 {
     int rc = TRS_OK;
-    if (!p->info.on_gpu) return TRS_OK;
+    if (!trs_is_on_gpu(&p->side[0].instance)) return TRS_OK;
     for (int k = 0; k < p->sides && !rc; k++) {
         trs_operator *op = &p->side[k].op;
         if (!p->side[k].instance.refreshes) continue;
@@ -58,7 +62,8 @@ static int check(const trs_plan *p, const trs_mat *mat, void *stream)
     if (!trs_same_arrays(&p->given, mat))
         return trs_fail(TRS_EARG, "refresh: n, nnz, ld, block, dtype or format differ from create");
     if (!trs_plan_refreshes(p))
-        return trs_fail(TRS_ESUPPORT, "refresh: %s takes new values by the host", p->solver->name);
+        return trs_fail(TRS_ESUPPORT, "refresh: %s takes new values by the host",
+                        p->side[0].instance.solver->name);
     if (mat->device != TRS_CUDA(p->ctx.device))
         return trs_fail(TRS_EARG, "refresh: the values are not on the device of the plan");
     if (!is_prepared(p) && trs_gpu_is_capturing(stream))
@@ -68,9 +73,11 @@ static int check(const trs_plan *p, const trs_mat *mat, void *stream)
 
 static int refresh_side(trs_side *side, const void *val, void *stream)
 {
-    const int rc = trs_operator_take_values(&side->op, val, true, stream);
-    if (rc) return rc;
-    return trs_instance_refresh(&side->instance, stream);
+    int rc = trs_operator_take_values(&side->op, val, true, stream);
+    if (!rc) rc = trs_instance_refresh(&side->instance, stream);
+    for (trs_retired *r = side->retired; r && !rc; r = r->next)
+        rc = trs_instance_refresh(&r->instance, stream);
+    return rc;
 }
 
 /* T on the stream, and T' at the same time on the branch. */
@@ -95,6 +102,8 @@ int trs_plan_refresh(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
     p->state = TRS_ANALYSED;
     p->pivots_known = false;
     rc = trs_gpu_use(&p->ctx);
+    if (trs_gpu_is_capturing(stream))
+        trs_plan_stay(p, 0, p->sides); /* a replay brings values to what is there now */
     if (!rc) rc = trs_refresh_prepare(p);
     if (!rc) rc = refresh_sides(p, mat->val, stream);
     if (rc == TRS_EDEVICE) return trs_fail(rc, "refresh on the device");
@@ -109,7 +118,7 @@ int trs_plan_refresh(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
 int trs_plan_growth(trs_plan *p, void *stream, double *growth)
 {
     int rc = TRS_OK;
-    if (p->info.on_gpu) rc = trs_gpu_use(&p->ctx);
+    if (trs_is_on_gpu(&p->side[0].instance)) rc = trs_gpu_use(&p->ctx);
     *growth = 0;
     for (int k = 0; k < p->sides && !rc; k++) {
         trs_instance *i = &p->side[k].instance;

@@ -13,6 +13,7 @@
  * pieces in any order.  A piece that was read is hashed and checked while it is still in the cache. */
 #include "config.h"
 
+#include "choice/choice.h"
 #include "analysis/level.h"
 #include "plan.h"
 
@@ -254,7 +255,7 @@ static head make_head(const trs_plan *p, const saving *a, uint64_t pattern)
     h.predicted = p->info.predicted;
     h.dtype = p->given.dtype;
     h.ops = p->ctx.ops;
-    snprintf(h.solver, sizeof h.solver, "%s", p->solver->name);
+    snprintf(h.solver, sizeof h.solver, "%s", p->side[0].instance.solver->name);
     snprintf(h.reason, sizeof h.reason, "%.495s", p->reason);
     for (int k = 0; k < p->sides; k++) {
         const trs_operator *s = &p->side[k].op;
@@ -307,7 +308,7 @@ static int save(trs_plan *p, const char *file)
     if (p->general) return trs_fail(TRS_ESUPPORT, "save: a general matrix has no levels");
     saving a[2] = {{0}, {0}};
     uint64_t pattern = 0;
-    int rc = TRS_OK;
+    int rc = p->state == TRS_READY ? trs_plan_tune(p) : TRS_OK;
     for (int k = 0; k < p->sides && !rc; k++) {
         trs_side *side = &p->side[k];
         rc = trs_operator_show(&side->op, TRS_OP_PATTERN | TRS_OP_VALUES | TRS_OP_LEVELS);

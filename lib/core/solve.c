@@ -7,6 +7,7 @@
  *     B (host) --stage--> B (device) --P, permuted--> b of T --topo, ordered--> plan order --solver--> x, and back */
 #include "config.h"
 
+#include "choice/choice.h"
 #include "base/device.h"
 #include "matrix/on_device.h"
 #include "vectors/gather.h"
@@ -18,26 +19,22 @@
 
 /* ---- work space ----------------------------------------------------------------------------------- */
 
-static bool is_staged(const trs_plan *p)
-{
-    return p->info.on_gpu && !p->on_device;
-}
+/* What a solve takes of a work space, in bytes. */
+typedef struct needs {
+    int64_t stage, ordered, permuted, scratch;
+} needs;
 
-static bool is_ordered(const trs_plan *p)
+static needs needs_of(const trs_plan *p, const trs_side *side, int nrhs)
 {
-    return p->side[0].op.perm || p->side[1].op.perm;
-}
-
-static int64_t scratch_bytes(const trs_plan *p, int nrhs)
-{
-    int64_t most = 0;
-    for (int k = 0; k < p->sides; k++) {
-        const trs_instance *i = &p->side[k].instance;
-        if (!i->solver || !i->solver->work_bytes) continue;
-        const int64_t bytes = i->solver->work_bytes(i, nrhs);
-        if (bytes > most) most = bytes;
-    }
-    return most;
+    const trs_instance *i = &side->instance;
+    const int64_t one = p->info.n * nrhs * (int64_t)trs_size(p->given.dtype);
+    needs w = {0};
+    if (!i->solver) return w;
+    if (trs_is_on_gpu(i) && !p->on_device) w.stage = one;
+    if (side->op.perm) w.ordered = one;
+    if (p->P) w.permuted = one;
+    if (i->solver->work_bytes) w.scratch = i->solver->work_bytes(i, nrhs);
+    return w;
 }
 
 int64_t trs_work_bytes(const trs_plan *p, int nrhs)
@@ -48,7 +45,15 @@ int64_t trs_work_bytes(const trs_plan *p, int nrhs)
         const bool scratch = p->solver && p->solver->work_bytes;
         return one * (stage + (p->order == TRS_ORDER_LEVEL) + (p->P != NULL) + scratch);
     }
-    return one * (is_staged(p) + is_ordered(p) + (p->P != NULL)) + scratch_bytes(p, nrhs);
+    needs most = {0};
+    for (int k = 0; k < p->sides; k++) {
+        const needs w = needs_of(p, &p->side[k], nrhs);
+        most.stage = trs_max(most.stage, w.stage);
+        most.ordered = trs_max(most.ordered, w.ordered);
+        most.permuted = trs_max(most.permuted, w.permuted);
+        most.scratch = trs_max(most.scratch, w.scratch);
+    }
+    return most.stage + most.ordered + most.permuted + most.scratch;
 }
 
 static void buffer_free(trs_work *w, trs_buffer *b, bool device)
@@ -92,12 +97,17 @@ static int make_of_sides(trs_work *w, trs_fitted *s, int nrhs, bool *any)
 
 static int grow_buffers(trs_work *w, const trs_plan *p, int nrhs)
 {
-    const int64_t one = p->info.n * nrhs * (int64_t)trs_size(p->given.dtype);
     int rc = TRS_OK;
-    if (is_staged(p)) rc = buffer_grow(w, &w->stage, one, true);
-    if (!rc && is_ordered(p)) rc = buffer_grow(w, &w->ordered, one, w->on_gpu);
-    if (!rc && p->P) rc = buffer_grow(w, &w->permuted, one, w->on_gpu);
-    if (!rc) rc = buffer_grow(w, &w->scratch, scratch_bytes(p, nrhs), w->on_gpu);
+    for (int k = 0; k < p->sides && !rc; k++) {
+        const trs_side *side = &p->side[k];
+        const needs need = needs_of(p, side, nrhs);
+        const bool there = trs_is_on_gpu(&side->instance);
+        const int place = there ? TRS_ON_CUDA : TRS_ON_CPU;
+        rc = buffer_grow(w, &w->stage, need.stage, true);
+        if (!rc) rc = buffer_grow(w, &w->ordered[place], need.ordered, there);
+        if (!rc) rc = buffer_grow(w, &w->permuted[place], need.permuted, there);
+        if (!rc) rc = buffer_grow(w, &w->scratch[place], need.scratch, there);
+    }
     return rc;
 }
 
@@ -121,14 +131,16 @@ static void put_fitted(trs_work *w, trs_fitted *s)
 
 static int fit(trs_work *w, const trs_plan *p, int nrhs)
 {
-    bool any = trs_work_bytes(p, nrhs) > 0;
+    bool any = trs_work_bytes(p, nrhs) > 0, on_gpu = false;
     int rc = TRS_OK;
-    if (p->info.on_gpu) rc = trs_gpu_use(&w->ctx);
+    for (int k = 0; k < p->sides; k++) on_gpu |= trs_is_on_gpu(&p->side[k].instance);
+    if (on_gpu) rc = trs_gpu_use(&w->ctx);
     if (rc) return rc;
     trs_fitted *s = trs_alloc_zero(&w->ctx.mem, 1, sizeof *s);
     if (!s) return trs_fail(TRS_EMEM, "out of memory for a work space");
     s->plan = p;
     s->analyses = p->info.analyses;
+    for (int k = 0; k < p->sides; k++) s->version[k] = p->side[k].version;
     rc = make_of_sides(w, s, nrhs, &any);
     if (!rc) rc = grow_buffers(w, p, nrhs);
     s->nrhs = any ? nrhs : INT_MAX;
@@ -145,7 +157,7 @@ int trs_work_make(trs_work **work, const trs_plan *p, int nrhs, trs_context *ctx
     w->ctx.ring = NULL;
     w->ctx.scratch = NULL;
     w->ctx.scratch_bytes = 0;
-    w->on_gpu = p->info.on_gpu;
+    w->on_device = p->on_device;
     int rc = fit(w, p, nrhs);
     if (ctx) ctx->seconds_vendor = w->ctx.seconds_vendor;
     if (rc) {
@@ -162,6 +174,12 @@ static int check_work(const trs_plan *p, int max_nrhs)
     return trs_fail(TRS_EARG, "work space: max_nrhs = %d is not positive", max_nrhs);
 }
 
+/* A work space of the caller has the instances of the plan. */
+static void share(const trs_plan *p)
+{
+    for (int k = 0; k < p->sides; k++) atomic_store(&((trs_plan *)p)->side[k].shared, true);
+}
+
 int trs_work_create(trs_work **work, const trs_plan *p, int max_nrhs)
 {
     trs_enter();
@@ -169,6 +187,7 @@ int trs_work_create(trs_work **work, const trs_plan *p, int max_nrhs)
     *work = NULL;
     int rc = check_work(p, max_nrhs);
     if (!rc) rc = trs_work_make(work, p, max_nrhs, NULL);
+    if (!rc) share(p);
     return trs_leave(rc);
 }
 
@@ -177,11 +196,13 @@ static int fit_again(trs_work *w, const trs_plan *p, int max_nrhs)
     if (!w) return trs_fail(TRS_EARG, "work space: work is NULL");
     const int rc = check_work(p, max_nrhs);
     if (rc) return rc;
-    if (p->info.on_gpu != w->on_gpu || (w->on_gpu && p->ctx.device != w->ctx.device))
+    if (p->on_device != w->on_device || p->ctx.device != w->ctx.device)
         return trs_fail(TRS_EARG, "work space: the plan runs on another device");
     const trs_fitted *s = find_fitted(w, p);
     if (s && s->analyses == p->info.analyses && s->nrhs >= max_nrhs) return TRS_OK;
-    return fit(w, p, max_nrhs);
+    const int fitted = fit(w, p, max_nrhs);
+    if (!fitted) share(p);
+    return fitted;
 }
 
 int trs_work_fit(trs_work *w, const trs_plan *p, int max_nrhs)
@@ -199,9 +220,12 @@ void trs_work_destroy(trs_work *w)
         fitted_free(w, s);
     }
     buffer_free(w, &w->stage, true);
-    buffer_free(w, &w->ordered, w->on_gpu);
-    buffer_free(w, &w->permuted, w->on_gpu);
-    buffer_free(w, &w->scratch, w->on_gpu);
+    for (int place = TRS_ON_CPU; place <= TRS_ON_CUDA; place++) {
+        buffer_free(w, &w->ordered[place], place == TRS_ON_CUDA);
+        buffer_free(w, &w->permuted[place], place == TRS_ON_CUDA);
+        buffer_free(w, &w->scratch[place], place == TRS_ON_CUDA);
+    }
+    trs_work_destroy(w->older);
     trs_gpu_drop_ring(&w->ctx);
     trs_memory mem = w->ctx.mem;
     trs_free(&mem, w);
@@ -225,14 +249,14 @@ typedef struct order {            /* a permutation */
 typedef enum direction { BRING, PUT_BACK } direction;
 
 /* BRING does to (k) = from (order (k)), PUT_BACK does to (order (k)) = from (k), where the solver runs. */
-static int reorder(const trs_plan *p, const trs_job *job, direction d, order o, trs_view from,
-                   trs_view to)
+static int reorder(const trs_plan *p, const trs_instance *i, const trs_job *job, direction d,
+                   order o, trs_view from, trs_view to)
 {
     const trs_dtype t = p->given.dtype;
     const int32_t n = (int32_t)p->info.n;
-    if (p->info.on_gpu && d == BRING)
+    if (trs_is_on_gpu(i) && d == BRING)
         return trs_gpu_gather(t, n, job->nrhs, o.device, from, to, job->stream);
-    if (p->info.on_gpu) return trs_gpu_scatter(t, n, job->nrhs, o.device, from, to, job->stream);
+    if (trs_is_on_gpu(i)) return trs_gpu_scatter(t, n, job->nrhs, o.device, from, to, job->stream);
     const trs_gather g = {.n = n, .nrhs = job->nrhs, .from = t, .to = t, .perm = o.host};
     if (d == BRING) trs_gather_rows(&g, job->threads, from, to);
     else trs_scatter_rows(&g, from, to);
@@ -241,82 +265,74 @@ static int reorder(const trs_plan *p, const trs_job *job, direction d, order o, 
 
 /* ---- solving ---------------------------------------------------------------------------------------- */
 
-static int solve_with(const trs_plan *p, const trs_side *side, trs_work *w, trs_job *job)
-{
-    const trs_instance *i = &side->instance;
-    if (i->solver->work_bytes) job->work = w->scratch.p;
-    else job->work = find_fitted(w, p)->of_side[side - p->side].p;
-    return i->solver->solve(i, job);
-}
-
 /* x = 0 in the rows that are left out, and x = b in the others. */
-static int leave_out(const trs_plan *p, const trs_job *job)
+static int leave_out(const trs_plan *p, const trs_instance *i, const trs_job *job)
 {
     const trs_dtype t = p->given.dtype;
     const size_t size = trs_size(t);
     const int32_t n = (int32_t)p->info.n;
     const trs_view b = job->b, x = job->x;
-    if (p->info.on_gpu) return trs_gpu_leave_out(t, n, job->nrhs, p->skip_dev, b, x, job->stream);
+    if (trs_is_on_gpu(i)) return trs_gpu_leave_out(t, n, job->nrhs, p->skip_dev, b, x, job->stream);
     const trs_gather copy = {.n = n, .nrhs = job->nrhs, .from = t, .to = t};
     if (b.p != x.p) trs_gather_rows(&copy, job->threads, b, x);
     for (int r = 0; r < job->nrhs; r++)
-        for (int32_t i = 0; i < n; i++)
-            if (p->skip[i]) memset((char *)x.p + (i * x.rs + r * x.cs) * (int64_t)size, 0, size);
+        for (int32_t k = 0; k < n; k++)
+            if (p->skip[k]) memset((char *)x.p + (k * x.rs + r * x.cs) * (int64_t)size, 0, size);
     return TRS_OK;
 }
 
 /* Solve with B and X that are where the solver runs, in the caller's order, or in that of T if A is permuted. */
-static int solve_rows(const trs_plan *p, const trs_side *side, trs_work *w, trs_job job)
+static int solve_rows(const trs_plan *p, const trs_instance *i, trs_work *w, trs_job job)
 {
-    const trs_operator *op = &side->op;
+    const trs_operator *op = i->op;
     if (!op->perm) {
         job.b = trs_view_natural(op, job.b);
         job.x = trs_view_natural(op, job.x);
-        return solve_with(p, side, w, &job);
+        return i->solver->solve(i, &job);
     }
     const order rows = {op->perm, op->perm_dev};
-    const trs_view x = job.x, y = {w->ordered.p, 1, op->tri.n};
-    int rc = reorder(p, &job, BRING, rows, job.b, y);
+    const trs_view x = job.x, y = {w->ordered[i->solver->place].p, 1, op->tri.n};
+    int rc = reorder(p, i, &job, BRING, rows, job.b, y);
     job.b = job.x = y;
-    if (!rc) rc = solve_with(p, side, w, &job);
-    if (!rc) rc = reorder(p, &job, PUT_BACK, rows, y, x);
+    if (!rc) rc = i->solver->solve(i, &job);
+    if (!rc) rc = reorder(p, i, &job, PUT_BACK, rows, y, x);
     return rc;
 }
 
 /* The same where rows are left out.  B may not be changed, so the rows of it that are kept go to X, and the solve is
  * done in place.  A solver that inverts multiplies zeros within its blocks too, so that a NaN may reach the x of rows
  * that are left out; these are cleared once more. */
-static int solve_kept_rows(const trs_plan *p, const trs_side *side, trs_work *w, trs_job job)
+static int solve_kept_rows(const trs_plan *p, const trs_instance *i, trs_work *w, trs_job job)
 {
-    if (!p->skip || !p->bad_pivots) return solve_rows(p, side, w, job);
-    int rc = leave_out(p, &job);
+    if (!p->skip || !p->bad_pivots) return solve_rows(p, i, w, job);
+    int rc = leave_out(p, i, &job);
     job.b = job.x;
-    if (!rc) rc = solve_rows(p, side, w, job);
-    if (!rc && p->solver->accuracy == TRS_INVERTING) rc = leave_out(p, &job);
+    if (!rc) rc = solve_rows(p, i, w, job);
+    if (!rc && i->solver->accuracy == TRS_INVERTING) rc = leave_out(p, i, &job);
     return rc;
 }
 
 /* T(k, m) = A(P(k), Q(m)):  A x = b is T y = b(P) with x(Q) = y,  A' x = b is T' y = b(Q) with x(P) = y. */
-static int solve_permuted(const trs_plan *p, const trs_side *side, trs_work *w, trs_job job)
+static int solve_permuted(const trs_plan *p, const trs_instance *i, trs_work *w, trs_job job)
 {
     const order P = {p->P, p->P_dev}, Q = {p->Q, p->Q_dev};
-    const order of_b = side->transposed ? Q : P, of_x = side->transposed ? P : Q;
-    const trs_view x = job.x, y = {w->permuted.p, 1, p->info.n};
-    int rc = reorder(p, &job, BRING, of_b, job.b, y);
+    const order of_b = i->op->transposed ? Q : P, of_x = i->op->transposed ? P : Q;
+    const trs_view x = job.x, y = {w->permuted[i->solver->place].p, 1, p->info.n};
+    int rc = reorder(p, i, &job, BRING, of_b, job.b, y);
     job.b = job.x = y;
-    if (!rc) rc = solve_kept_rows(p, side, w, job);
-    if (!rc) rc = reorder(p, &job, PUT_BACK, of_x, y, x);
+    if (!rc) rc = solve_kept_rows(p, i, w, job);
+    if (!rc) rc = reorder(p, i, &job, PUT_BACK, of_x, y, x);
     return rc;
 }
 
 /* Solve with B and X that are where the solver runs, in the caller's order. */
-static int solve_there(const trs_plan *p, const trs_side *side, trs_work *w, trs_job job)
+static int solve_there(const trs_plan *p, const trs_instance *i, trs_work *w, trs_job job)
 {
-    return p->P ? solve_permuted(p, side, w, job) : solve_kept_rows(p, side, w, job);
+    return p->P ? solve_permuted(p, i, w, job) : solve_kept_rows(p, i, w, job);
 }
 
 /* Solve on the device with B and X on the host.  The stage has contiguous columns, or rows if B or X has rows. */
-static int solve_staged(const trs_plan *p, const trs_side *side, trs_work *w, trs_job job)
+static int solve_staged(const trs_plan *p, const trs_instance *i, trs_work *w, trs_job job)
 {
     const size_t size = trs_size(p->given.dtype), n = (size_t)p->info.n, many = (size_t)job.nrhs;
     const bool columns = job.b.rs == 1 && job.x.rs == 1;
@@ -331,7 +347,7 @@ static int solve_staged(const trs_plan *p, const trs_side *side, trs_work *w, tr
     }
     TRS_ASSERT((int64_t)(vectors * width) <= w->stage.bytes);
     int rc = trs_gpu_copy_lines(w->stage.p, width, b.p, b_pitch, width, vectors, true, job.stream);
-    if (!rc) rc = solve_there(p, side, w, job);
+    if (!rc) rc = solve_there(p, i, w, job);
     if (!rc)
         rc = trs_gpu_copy_lines(x.p, x_pitch, w->stage.p, width, width, vectors, false, job.stream);
     const int waited = trs_gpu_wait(job.stream);
@@ -355,12 +371,6 @@ static int check_plan(const trs_plan *p, trs_op op, int nrhs, const trs_exec *ex
     return TRS_OK;
 }
 
-/* A single column with a leading dimension of 1 is one by rows as well. */
-static bool takes_layout(const trs_plan *p, int64_t ldb, int64_t ldx, trs_layout layout)
-{
-    return layout != TRS_ROW_MAJOR || (ldb <= 1 && ldx <= 1) || p->solver->caps & TRS_CAP_ROW_MAJOR;
-}
-
 static int check_vectors(const trs_plan *p, int nrhs, const void *B, int64_t ldb, const void *X,
                          int64_t ldx, trs_layout layout)
 {
@@ -372,8 +382,6 @@ static int check_vectors(const trs_plan *p, int nrhs, const void *B, int64_t ldb
                         ldb, ldx);
     if (B == X && ldb != ldx) return trs_fail(TRS_EARG, "solve: X is B, but ldb and ldx differ");
     if (B != X && trs_overlap(B, b, X, x)) return trs_fail(TRS_EARG, "solve: B and X overlap");
-    if (!takes_layout(p, ldb, ldx, layout))
-        return trs_fail(TRS_ESUPPORT, "solve: %s takes no B and X by rows", p->solver->name);
     return TRS_OK;
 }
 
@@ -385,34 +393,49 @@ static int check_fitted(const trs_plan *p, const trs_fitted *fitted)
                                 "was fitted: trs_work_fit");
 }
 
-static int check_capture(const trs_plan *p, void *stream)
+static int check_capture(const trs_plan *p, const trs_instance *i, void *stream)
 {
-    if (!p->info.on_gpu || p->capture_anyhow) return TRS_OK; /* a CPU solver uses no stream */
-    const bool may = !is_staged(p) && p->solver->caps & TRS_CAP_CAPTURE;
+    if (!trs_is_on_gpu(i) || p->capture_anyhow) return TRS_OK; /* a CPU solver uses no stream */
+    const bool may = p->on_device && i->solver->caps & TRS_CAP_CAPTURE;
     if (may || !trs_gpu_is_capturing(stream)) return TRS_OK;
-    const char *what = is_staged(p) ? "B and X on the host" : "the solver";
+    const char *what = p->on_device ? "the solver" : "B and X on the host";
     return trs_fail(TRS_ESUPPORT, "solve: %s cannot be captured in a graph", what);
 }
 
 /* Solve for as many right-hand sides at a time as the work space was made for. */
-static int solve_all(const trs_plan *p, trs_op op, trs_work *w, int most, int nrhs, trs_view b,
-                     trs_view x, const trs_exec *exec)
+static int solve_all(const trs_plan *p, const trs_instance *i, trs_work *w, int most, trs_job job)
 {
-    const trs_side *side = trs_plan_side(p, op != TRS_N);
     const size_t size = trs_size(p->given.dtype);
-    trs_job job = {.stream = exec->stream,
-                   .threads = exec->threads > 0 ? exec->threads : p->ctx.threads,
-                   .conj = op == TRS_H && trs_is_complex(p->given.dtype)};
+    const bool staged = trs_is_on_gpu(i) && !p->on_device;
+    const trs_view b = job.b, x = job.x;
+    const int nrhs = job.nrhs;
     int rc = TRS_OK;
-    TRS_ASSERT(side && side->instance.solver == p->solver && most > 0);
+    TRS_ASSERT(most > 0);
     for (int r = 0; r < nrhs && !rc; r += job.nrhs) {
         job.nrhs = nrhs - r < most ? nrhs - r : most;
         job.b = from_column(b, r, size);
         job.x = from_column(x, r, size);
-        if (is_staged(p)) rc = solve_staged(p, side, w, job);
-        else rc = solve_there(p, side, w, job);
+        rc = staged ? solve_staged(p, i, w, job) : solve_there(p, i, w, job);
     }
     return rc;
+}
+
+/* With a work space, and the instance that it was made for. */
+static int solve_in(const trs_plan *p, trs_work *w, const trs_side *side, bool by_rows, trs_job job)
+{
+    const trs_fitted *fitted = find_fitted(w, p);
+    const ptrdiff_t k = side - p->side;
+    int rc = check_fitted(p, fitted);
+    if (rc) return rc;
+    const trs_instance *i = trs_side_instance(side, fitted->version[k]);
+    TRS_ASSERT(i && i->solver);
+    if (by_rows && !(i->solver->caps & TRS_CAP_ROW_MAJOR))
+        return trs_fail(TRS_ESUPPORT, "solve: %s takes no B and X by rows", i->solver->name);
+    if (trs_is_on_gpu(i)) rc = trs_gpu_use(&w->ctx);
+    if (!rc) rc = check_capture(p, i, job.stream);
+    if (rc) return rc;
+    job.work = i->solver->work_bytes ? w->scratch[i->solver->place].p : fitted->of_side[k].p;
+    return solve_all(p, i, w, fitted->nrhs, job);
 }
 
 static int solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
@@ -425,14 +448,17 @@ static int solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t 
     if (rc || nrhs == 0 || p->info.n == 0) return rc;
     rc = check_vectors(p, nrhs, B, ldb, X, ldx, exec->layout);
     if (rc) return rc;
-    trs_work *w = exec->work ? exec->work : p->work;
-    const trs_fitted *fitted = find_fitted(w, p);
-    rc = check_fitted(p, fitted);
-    if (!rc && p->info.on_gpu) rc = trs_gpu_use(&w->ctx);
-    if (!rc) rc = check_capture(p, exec->stream);
-    if (rc) return rc;
-    return solve_all(p, op, w, fitted->nrhs, nrhs, trs_view_of(B, ldb, exec->layout),
-                     trs_view_of(X, ldx, exec->layout), exec);
+    trs_side *side = trs_plan_side(p, op != TRS_N);
+    if (!exec->work) trs_plan_count((trs_plan *)p, side, nrhs, exec->stream);
+    /* a single column with a leading dimension of 1 is one by rows as well */
+    const bool by_rows = exec->layout == TRS_ROW_MAJOR && (ldb > 1 || ldx > 1);
+    const trs_job job = {.nrhs = nrhs,
+                         .b = trs_view_of(B, ldb, exec->layout),
+                         .x = trs_view_of(X, ldx, exec->layout),
+                         .conj = op == TRS_H && trs_is_complex(p->given.dtype),
+                         .threads = exec->threads > 0 ? exec->threads : p->ctx.threads,
+                         .stream = exec->stream};
+    return solve_in(p, exec->work ? exec->work : p->work, side, by_rows, job);
 }
 
 int trs_solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,

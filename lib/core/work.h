@@ -14,19 +14,23 @@ typedef struct trs_fitted { /* a plan that a work space is fitted to */
     const trs_plan *plan;
     /* how often the plan was analysed by then; after another analysis it has to be fitted again */
     int64_t analyses;
-    int nrhs; /* right-hand sides done at a time; INT_MAX if nothing depends on it */
+    int nrhs;       /* right-hand sides done at a time; INT_MAX if nothing depends on it */
+    int version[2]; /* which instances of plan->side solve (grow.c) */
     trs_instance_work of_side[2]; /* what solvers with work_create made, for plan->side */
     struct trs_fitted *next;
 } trs_fitted;
 
 struct trs_work {
-    trs_context ctx;     /* whose memory it has */
-    bool on_gpu;         /* ordered, permuted and scratch are on the device */
-    trs_buffer stage;    /* [n*nrhs] on the device: B, then X, if these live on the host */
-    trs_buffer ordered;  /* [n*nrhs] B, then X, in plan order, if that is not the natural one */
-    trs_buffer permuted; /* [n*nrhs] B, then X, in the order of T, if the plan has P and Q */
-    trs_buffer scratch;  /* for solvers without a work space of their own */
-    trs_fitted *fitted;  /* a list */
+    trs_context ctx;  /* whose memory it has */
+    bool on_device;   /* B and X of its plans live there */
+    trs_buffer stage; /* [n*nrhs] on the device: B, then X, if these live on the host */
+    /* by the place of the solver, trs_place */
+    trs_buffer ordered[2];  /* [n*nrhs] B, then X, in plan order, if that is not the natural one */
+    trs_buffer permuted[2]; /* [n*nrhs] B, then X, in the order of T, if the plan has P and Q */
+    trs_buffer scratch[2];  /* for solvers without a work space of their own */
+    trs_fitted *fitted;     /* a list */
+    bool captured;          /* a plan's own: a captured graph may use it */
+    struct trs_work *older; /* a plan's own that is captured */
 };
 
 int trs_work_make(trs_work **work, const trs_plan *p, int nrhs, trs_context *ctx);

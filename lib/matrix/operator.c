@@ -188,7 +188,7 @@ void trs_operator_drop(trs_operator *op, unsigned what)
     trs_device_view *d = &op->device;
     unsigned copied = TRS_OP_LEVELS;
     if (!d->block) copied |= op->on_host;
-    what &= op->on_device & ~op->held & copied;
+    what &= op->on_device & ~(op->held | op->kept) & copied;
     if (what & TRS_OP_LEVELS) {
         trs_gpu_free(ctx, d->level);
         d->level = NULL;
@@ -349,7 +349,7 @@ const trs_analysis *trs_operator_analysis_at(const trs_operator *op, int k, cons
 void trs_operator_trim(trs_operator *op)
 {
     for (cached *c = op->analyses; c; c = c->next)
-        if (c->analysis->trim) c->analysis->trim(op->ctx, c->result);
+        if (c->analysis->trim && !c->analysis->stays) c->analysis->trim(op->ctx, c->result);
     trs_operator_drop(op, TRS_OP_PATTERN | TRS_OP_LEVELS);
 }
 

@@ -65,7 +65,8 @@ typedef struct trs_operator {
     int32_t *perm_dev; /* the same on the device, when the solver runs there */
     trs_device_view device;
     unsigned on_host, on_device; /* TRS_OP_PATTERN | ...: what is there, and up to date */
-    unsigned held;               /* what solvers read on the device after they were built */
+    unsigned held;               /* what the solver reads on the device after it was built */
+    unsigned kept;               /* the same of solvers before it (core/grow.c) */
     bool host_values_wanted;     /* a solver asked for the values on the host at its last update */
     struct trs_cached *analyses;
 } trs_operator;
@@ -132,6 +133,7 @@ typedef struct trs_analysis {
     /* Estimate the numbers of a part of an operator with this share of its rows from those of the whole.  NULL: no
      * estimate is made. */
     void (*scale)(const void *whole, double share, void *part);
+    bool stays; /* solves use its arrays: they are not trimmed */
 } trs_analysis;
 
 /* *result is the operator's, made now or before, or NULL if there is none.  Unless it is needed, no error is returned. */

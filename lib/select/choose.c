@@ -131,18 +131,17 @@ static int place_of_serial(const trs_candidate *list, int count)
 
 /* Without a trial, a solver replaces cpu-serial only if it is predicted to be this many times as fast. */
 static const double CLEARLY = 1.25;
-/* A candidate is tried if it is predicted to take at most CLOSE times as long as the cheapest, and FASTER or ROUGHLY times
- * as long as cpu-serial: the same costs predict solvers that sum up the same rows; they predict others less well. */
-static const double CLOSE = 2, FASTER = 0.97, ROUGHLY = 1.25;
+/* A candidate is tried if it is predicted to take at most CLOSE times as long as the cheapest, and FASTER times as long as
+ * cpu-serial, whose rows it sums up in the same order. */
+static const double CLOSE = 2, FASTER = 0.97;
 
 enum { TINY = 500 }; /* entries: solves of a microsecond are left to cpu-serial */
 
-/* May a trial against cpu-serial decide about the solver?  If the options require the same bits every time, measured times
- * must not decide which bits these are. */
-static bool may_be_tried(const trs_prospect *p, const trs_solver *s)
+/* May a trial against cpu-serial decide about the solver?  Measured times must not decide about bits: every run of a program
+ * gives the same. */
+static bool may_be_tried(const trs_solver *s)
 {
-    if (s->place != TRS_ON_CPU || s->order == TRS_ORDER_LEVEL) return false;
-    return s->serial_bits || !p->op->ctx->bitwise;
+    return s->serial_bits && s->order != TRS_ORDER_LEVEL;
 }
 
 /* Mark the candidates that are to be tried against cpu-serial, which is list [0].  Returns how many. */
@@ -152,9 +151,9 @@ static int mark_to_try(const trs_prospect *p, trs_candidate *list, int count, do
     if (p->shape.nnz < TINY) return 0;
     for (int k = 1; k < count && tried < TRS_TRIED; k++) {
         const trs_solver *s = list[k].solver;
-        const double most = (s->serial_bits ? FASTER : ROUGHLY) * list[0].seconds;
+        const double most = FASTER * list[0].seconds;
         list[k].to_try =
-            may_be_tried(p, s) && list[k].seconds <= most && list[k].seconds <= CLOSE * cheapest;
+            may_be_tried(s) && list[k].seconds <= most && list[k].seconds <= CLOSE * cheapest;
         tried += list[k].to_try;
     }
     return tried;
@@ -167,7 +166,7 @@ static void prefer_simple(const trs_prospect *p, trs_candidate *list, int count,
     const int place = place_of_serial(list, count);
     if (place == count) return;
     const trs_candidate serial = list[place], first = list[0];
-    const bool untried = !may_be_tried(p, first.solver);
+    const bool untried = !may_be_tried(first.solver);
     if (untried && serial.seconds > CLEARLY * first.seconds) return;
     for (int k = place; k > 0; k--) list[k] = list[k - 1];
     list[0] = serial;

@@ -98,10 +98,10 @@ static bool try_side(trs_contender *c, int count, int k)
     return memory;
 }
 
-bool trs_trial(trs_contender *c, int count, int sides)
+bool trs_trial(trs_contender *c, int count, int begin, int end)
 {
     bool memory = true;
     for (int j = 0; j < count; j++) c[j].seconds = 0;
-    for (int k = 0; k < sides && memory; k++) memory = try_side(c, count, k);
+    for (int k = begin; k < end && memory; k++) memory = try_side(c, count, k);
     return memory;
 }

@@ -129,6 +129,7 @@ const trs_solver trs_solver_cpu_serial = {
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR,
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
+    .quick = true,
     .serial_bits = true,
     .estimate = estimate,
     .bytes = bytes,

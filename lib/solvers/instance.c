@@ -24,7 +24,7 @@ int trs_instance_build(trs_instance *i, trs_operator *op, const trs_solver *s)
 int trs_instance_update(trs_instance *i, void *stream)
 {
     int rc = use_device(i);
-    if (!rc && i->op->held) rc = trs_operator_device(i->op, i->op->held);
+    if (!rc) rc = trs_operator_device(i->op, i->op->held | i->op->kept);
     if (!rc && i->solver->update) rc = i->solver->update(i, stream);
     return rc;
 }
@@ -33,7 +33,7 @@ int trs_instance_refresh(trs_instance *i, void *stream)
 {
     const trs_solver *s = i->solver;
     TRS_ASSERT(i->refreshes && i->op->on_device & TRS_OP_VALUES &&
-               !(i->op->held & ~i->op->on_device));
+               !((i->op->held | i->op->kept) & ~i->op->on_device));
     if (s->refresh) return s->refresh(i, stream);
     return s->update ? s->update(i, stream) : TRS_OK;
 }

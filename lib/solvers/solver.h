@@ -143,6 +143,8 @@ typedef struct trs_solver {
     bool full; /* it stores the triangle as a full matrix, and so has a memory limit by default */
     /* if the caller names it, levels are found by a topological sort of the columns (seed) */
     bool by_columns;
+    bool
+        quick; /* its estimate and its build take no analysis but the levels: plans that grow begin with it */
     bool serial_bits; /* it gives the bits of cpu-serial, in whatever order it takes the rows */
     /* its estimate of what was built may differ from that before; then it may be replaced */
     bool reconsiders;

@@ -44,7 +44,8 @@ int make_plan(const bed *b, const char *solver, int device, trs_plan **plan)
                              .nrhs = s->nrhs,
                              .threads = s->threads,
                              .memory_limit = s->memory_limit,
-                             .measure = s->measure && !solver};
+                             .measure = s->measure && !solver,
+                             .solves = TRS_SOLVES_MANY};
     int rc = trs_plan_create(plan, b->T, &opt);
     return rc ? rc : trs_plan_analyse(*plan);
 }

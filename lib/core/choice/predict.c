@@ -1,26 +1,26 @@
 /* predict.c: what a solve by a plan that is built takes on some machine. */
 #include "config.h"
 
+#include "choice.h"
 #include "select/predict.h"
 
 #include "base/device.h"
-#include "plan.h"
 
 #include <math.h>
 
 double trs_plan_cost(trs_plan *p, const trs_machine *m, trs_effort effort, int solves_per_update)
 {
     double sum = 0;
-    for (int k = 0; k < p->sides; k++) {
+    for (int k = p->begin; k < p->end; k++) {
         trs_side *side = &p->side[k];
         trs_prospect s;
         const char *why;
         trs_cost c;
         trs_prospect_of(&side->op, effort, &s);
-        sum += trs_predict(&s, m, p->solver, &side->instance, p->on_device, &c, &why);
+        sum += trs_predict(&s, m, side->instance.solver, &side->instance, p->on_device, &c, &why);
         sum += trs_seconds_each(&c, solves_per_update) - trs_seconds(&c);
     }
-    return sum / p->sides;
+    return sum / (p->end - p->begin);
 }
 
 int trs_plan_machine(const trs_plan *p, trs_machine *m)

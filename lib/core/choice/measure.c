@@ -13,7 +13,7 @@
  * other programs that use the memory, and about the latency between cores. */
 #include "config.h"
 
-#include "recall.h"
+#include "choice.h"
 #include "select/trial.h"
 
 #include <math.h>
@@ -178,12 +178,12 @@ static const double FASTER = 1.05; /* cpu-serial stays unless another is so many
 static bool build_contender(trs_plan *p, const trs_solver *solver, trs_contender *c)
 {
     int rc = trs_plan_check_limit(p, solver);
-    for (int k = 0; k < p->sides && !rc; k++) {
+    for (int k = p->begin; k < p->end && !rc; k++) {
         rc = trs_instance_build(&c->instance[k], &p->side[k].op, solver);
         if (!rc) rc = trs_instance_update(&c->instance[k], NULL);
     }
     if (!rc) return true;
-    for (int k = 0; k < p->sides; k++) trs_instance_release(&c->instance[k]);
+    for (int k = p->begin; k < p->end; k++) trs_instance_release(&c->instance[k]);
     trs_plan_say(p, "; %s could not be tried", solver->name);
     trs_forget();
     return false;
@@ -206,7 +206,7 @@ static int find_fastest(const trs_contender *c, trs_candidate *const *of, int co
 static int try_contenders(trs_plan *p, trs_contender *c, trs_candidate *const *of, int count)
 {
     if (count == 1) return 0;
-    if (!trs_trial(c, count, p->sides)) {
+    if (!trs_trial(c, count, p->begin, p->end)) {
         trs_plan_say(p, "; no memory for a trial");
         return 0;
     }
@@ -222,14 +222,14 @@ void trs_try(trs_plan *p)
     trs_candidate *of[TRS_CONTENDERS] = {&p->candidate[0]};
     const int most = p->ctx.limit ? 2 : TRS_CONTENDERS; /* that the memory has to hold */
     int count = 1;
-    for (int k = 0; k < p->sides; k++) c[0].instance[k] = p->side[k].instance;
+    for (int k = p->begin; k < p->end; k++) c[0].instance[k] = p->side[k].instance;
     for (int k = 1; k < p->candidates && count < most; k++) {
         of[count] = &p->candidate[k];
         if (of[count]->to_try) count += build_contender(p, of[count]->solver, &c[count]);
     }
     const int fastest = try_contenders(p, c, of, count);
     TRS_ASSERT(fastest >= 0 && fastest < count);
-    for (int k = 0; k < p->sides; k++) {
+    for (int k = p->begin; k < p->end; k++) {
         p->side[k].instance = c[fastest].instance[k];
         for (int j = 0; j < count; j++)
             if (j != fastest) trs_instance_release(&c[j].instance[k]);

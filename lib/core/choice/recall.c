@@ -1,7 +1,7 @@
 /* recall.c: the choice by wisdom: what measuring has found for such a plan, now or in an earlier run (select/wisdom.h). */
 #include "config.h"
 
-#include "recall.h"
+#include "choice.h"
 #include "select/wisdom.h"
 
 #include <math.h>
