@@ -10,7 +10,7 @@
 static bool is_likely(trs_operator *op)
 {
     int64_t common[2];
-    if (!(op->on_device & TRS_OP_PATTERN)) return trs_supernodes_likely(op->ctx, &op->tri);
+    if (op->on_host & TRS_OP_PATTERN) return trs_supernodes_likely(op->ctx, &op->tri);
     if (trs_gpu_common(op, common)) return true; /* then the host will see */
     return trs_supernodes_common(&op->tri, common[0], common[1]);
 }

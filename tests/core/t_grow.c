@@ -195,6 +195,8 @@ static void test_same(void **state)
         solve(&g, p[0], TRS_N, NULL);
         memcpy(x, g.x, (size_t)g.n * sizeof *x);
         solve(&g, p[1], TRS_N, NULL);
+        if (memcmp(x, g.x, (size_t)g.n * sizeof *x))
+            print_message("%s, %s\n", info_of(p[0]).reason, info_of(p[1]).reason);
         assert_memory_equal(x, g.x, (size_t)g.n * sizeof *x);
         assert_int_equal(info_of(p[0]).grows_at, info_of(p[1]).grows_at);
     }

@@ -286,7 +286,7 @@ static void test_refresh(void **state)
 /* A plan that has chosen cuda-merged looks for another solver when values grow. */
 static void test_choice(void **state)
 {
-    const trs_options opt = {.device = TRS_CUDA(0)};
+    const trs_options opt = {.device = TRS_CUDA(0), .solves = TRS_SOLVES_MANY};
     const form f = {.dtype = TRS_F64, .format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
     double predicted = 0;
     (void)state;
