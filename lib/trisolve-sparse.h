@@ -511,12 +511,15 @@ TRS_API int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_optio
  * If the environment variable TRISOLVE_MACHINE is set to an empty value, sources 3 and 4 are
  * skipped.
  *
- * On a CPU, analyse then tries the one or two solvers that are predicted to be fastest, unless
+ * A plan that grows (trs_options.solves) begins with cpu-serial where B and X are on the host,
+ * and with cuda-dataflow where they are on a device.  It makes the choice above when it grows.
+ *
+ * On a CPU, the choice then tries up to three solvers that are predicted to be fastest, unless
  * the triangle is tiny.  They and cpu-serial solve with zeros, with trs_options.nrhs right-hand
- * sides, for N and for T.  Each solves at least three times, until its times do not decrease any
- * more, and for a few milliseconds at most if a solve takes less.  The fastest one is selected.
- * With trs_options.bitwise, only solvers whose bits equal those of cpu-serial are tried, so that
- * times never affect bits.  A named solver saves the time for the trials.
+ * sides.  Each solves at least three times, until its times do not decrease any more, and for a
+ * few milliseconds at most if a solve takes less.  The fastest one is selected.  Only solvers
+ * whose bits equal those of cpu-serial are tried, so that times never affect bits.  A named
+ * solver saves the time for the trials.
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, TRS_ESUPPORT, TRS_EDEVICE, TRS_ELIBRARY, or:
  *     TRS_EFILE, TRS_EFORMAT ; a file that an environment variable names cannot be read, or has
  *         the wrong format.  The message names file and line.

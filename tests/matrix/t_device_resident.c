@@ -468,7 +468,8 @@ static void test_full(void **state)
     if (!trs_solver_named("dense-blocked")) skip();
     trs_mat a = grid(N, N, N - 1), device_a = mat_to_device(&a);
     const trs_mat *const from[] = {&a, &device_a};
-    const trs_options chosen = {.device = TRS_CUDA(0)}, named = {.solver = "dense-blocked"};
+    const trs_options chosen = {.device = TRS_CUDA(0), .solves = TRS_SOLVES_MANY},
+                      named = {.solver = "dense-blocked"};
     double *b = malloc(3 * sizeof *b * N), *x[] = {b + N, b + 2 * N};
     assert_non_null(b);
     for (int i = 0; i < N; i++) b[i] = 1 + i % 7;

@@ -36,6 +36,8 @@ static const double CPU_SOLVES = 50;
 static const double GPU_SECONDS = 2e-3, GPU_SECONDS_ENTRY = 1.5e-9;
 
 enum { TINY = 500 }; /* entries: nothing gains on cpu-serial there */
+/* On a GPU nothing gains where rows that wait for one another take less than this share of the launches: there are few levels. */
+static const double WAITING = 0.3;
 
 /* May the plan begin with another solver than that with which it ends? */
 static bool may_begin_quickly(const trs_plan *p)
@@ -58,10 +60,11 @@ static bool find_quick(const trs_plan *p, const trs_prospect *s, trs_candidate *
     return false;
 }
 
-/* The number of solves that cost as much as a better solver. */
+/* The number of solves that cost as much as a better solver; INT64_MAX: there is hardly a better one. */
 static int64_t solves_to_pay(const trs_shape *s, const trs_candidate *c)
 {
     if (c->solver->place == TRS_ON_CPU) return s->nnz < TINY ? INT64_MAX : (int64_t)CPU_SOLVES;
+    if (c->cost.latency < WAITING * c->cost.sync) return INT64_MAX;
     const double seconds = GPU_SECONDS + GPU_SECONDS_ENTRY * (double)s->nnz;
     return (int64_t)ceil(fmin(seconds / fmax(c->seconds, 1e-7), 1e9));
 }
