@@ -87,6 +87,10 @@ typedef enum trs_dtype {
     TRS_C64 = 2,
     /* complex: pairs of float, real and imaginary part */
     TRS_C32 = 3,
+    /* int64_t; only trs_mm_options.integers gives it, and no function takes it */
+    TRS_I64 = 4,
+    /* uint64_t; the same */
+    TRS_U64 = 5,
 } trs_dtype;
 
 /* Formats of matrices. */
@@ -1467,8 +1471,12 @@ typedef struct trs_mm_options {
     /* 1: read only the banner and the sizes: rows, cols, stored, field, symmetry.  nnz is 0 and
      * the arrays are NULL */
     int header;
+    /* 1: the values of an integer file are exact: int64_t, or uint64_t if the field of the banner is
+     * unsigned-integer.  A value or a sum that does not fit is TRS_EFORMAT, and mm->rounded is 1 or
+     * more.  0: they are double */
+    int64_t integers;
     /* must be zero; reserved for new members */
-    int64_t reserved[4];
+    int64_t reserved[3];
 } trs_mm_options;
 
 /* The contents of a file.  The caller owns it and frees it with trs_mm_free. */
@@ -1485,7 +1493,8 @@ typedef struct trs_mm {
     int64_t duplicates;
     /* TRS_CSR, TRS_CSC, TRS_COO or TRS_DENSE */
     trs_format format;
-    /* TRS_F64, or TRS_C64 for complex and hermitian files */
+    /* TRS_F64, or TRS_C64 for complex and hermitian files; with trs_mm_options.integers TRS_I64 or
+     * TRS_U64 for integer files */
     trs_dtype dtype;
     /* field of the banner */
     trs_field field;
@@ -1499,11 +1508,12 @@ typedef struct trs_mm {
     int32_t *idx;
     /* COO [nnz]: rows, sorted by row, then by column; else NULL */
     int32_t *row;
-    /* [nnz]; DENSE [rows*cols], column-major; pattern files: ones */
+    /* [nnz]; DENSE [rows*cols], column-major; pattern files: how often the entry was given */
     void *val;
     /* allocator of the arrays */
     trs_memory memory;
-    /* number of integers beyond 2^53 that are not a double and were rounded to one */
+    /* number of integers beyond 2^53 that are not a double and were rounded to one; with
+     * trs_mm_options.integers, that do not fit 64 bits */
     int64_t rounded;
     /* bytes of unpacked text after the sizes */
     int64_t bytes;

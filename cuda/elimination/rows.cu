@@ -14,10 +14,9 @@ static const void *kernel_for(trs_dtype t, row_shape s)
         return row_kernel_f64(s);
     case TRS_C32:
         return row_kernel_c32(s);
-    case TRS_C64:
+    default:
         return row_kernel_c64(s);
     }
-    return NULL;
 }
 
 /* ---- the shape ------------------------------------------------------------------------------------------- */

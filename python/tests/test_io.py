@@ -110,3 +110,82 @@ def test_errors(tmp_path):
         trisolve.mmread(tmp_path)
     with pytest.raises(OSError):
         trisolve.mmwrite(tmp_path / "no" / "folder.mtx", np.eye(2))
+
+
+def mm(field, entries, symmetry="general", size=3, form="coordinate"):
+    """The text of a square Matrix Market file with these lines."""
+    sizes = f"{size} {size}" + f" {len(entries)}" * (form == "coordinate")
+    return io.StringIO("\n".join([f"%%MatrixMarket matrix {form} {field} {symmetry}", sizes, *entries]) + "\n")
+
+
+BOUNDS = {"integer": (-2**63, 2**63 - 1), "unsigned-integer": (0, 2**64 - 1)}
+
+
+@pytest.mark.parametrize("form", ["coordinate", "array"])
+@pytest.mark.parametrize("field", BOUNDS)
+def test_integers_are_exact(field, form, tmp_path):
+    low, high = BOUNDS[field]
+    numbers = [low, high, 2**53 + 1, 7, high - 1, 0, low + 1, 9218868437227405313, 1]
+    places = [f"{k % 3 + 1} {k // 3 + 1} " if form == "coordinate" else "" for k in range(9)]
+    text = mm(field, [f"{place}{number:+}" if number % 2 else f"{place}{number}" for place, number in
+                      zip(places, numbers)], form=form)
+    a = trisolve.mmread(text)
+    assert a.dtype == ("i8" if field == "integer" else "u8")
+    dense = a.toarray() if sp.issparse(a) else a
+    assert [int(x) for x in dense.T.ravel()] == numbers
+    trisolve.mmwrite(tmp_path / "a.mtx", a)
+    same(trisolve.mmread(tmp_path / "a.mtx"), a)
+    assert trisolve.mminfo(tmp_path / "a.mtx")[4] == field
+
+
+@pytest.mark.parametrize("form", ["coordinate", "array"])
+@pytest.mark.parametrize("field", BOUNDS)
+def test_integers_that_do_not_fit(field, form):
+    low, high = BOUNDS[field]
+    for number in (low - 1, high + 1, 10**40, -10**40):
+        with pytest.raises(OverflowError, match=":3: the value must fit"):
+            trisolve.mmread(mm(field, ["1 1 " * (form == "coordinate") + str(number)], size=1, form=form))
+
+
+def test_integers_with_a_symmetry():
+    number = 2**62 + 1
+    for symmetry, sign in (("symmetric", 1), ("skew-symmetric", -1)):
+        a = trisolve.mmread(mm("integer", [f"2 1 {number}", f"3 1 {-number}", "2 2 0"], symmetry)).toarray()
+        assert [int(x) for x in a[1:, 0]] == [number, -number] and [int(x) for x in a[0]] == [0, sign * number, -sign * number]
+        a = trisolve.mmread(mm("integer", [str(number)], symmetry, 2 - (sign == 1), "array"))
+        assert int(a[-1, 0]) == number and int(a[0, -1]) == sign * number
+    for field, least in (("integer", -2**63), ("unsigned-integer", 1)):
+        with pytest.raises(OverflowError, match="its negative too"):
+            trisolve.mmread(mm(field, [f"2 1 {least}"], "skew-symmetric"))
+    with pytest.raises(trisolve.FormatError, match="must be zero"):
+        trisolve.mmread(mm("integer", ["2 2 1"], "skew-symmetric"))
+
+
+def test_sums_of_integers():
+    a = trisolve.mmread(mm("integer", [f"2 1 {2**62}", "1 1 1", f"2 1 {2**62 - 1}"])).toarray()
+    assert int(a[1, 0]) == 2**63 - 1
+    a = trisolve.mmread(mm("unsigned-integer", [f"2 1 {2**63}", f"2 1 {2**63 - 1}"])).toarray()
+    assert int(a[1, 0]) == 2**64 - 1
+    for field, half in (("integer", 2**62), ("integer", -2**62 - 1), ("unsigned-integer", 2**63)):
+        with pytest.raises(OverflowError, match=r"entry \(2, 1\) occurs more than once"):
+            trisolve.mmread(mm(field, [f"2 1 {half}", f"2 1 {half}"]))
+
+
+def test_patterns_count_their_entries():
+    for symmetry in ("general", "symmetric"):
+        lines = ["3 1", "1 1", "3 1", "2 2", "3 1", "2 2"]
+        a = trisolve.mmread(mm("pattern", lines, symmetry))
+        same(sp.csr_array(a), sp.csr_array(scipy.io.mmread(mm("pattern", lines, symmetry))))
+        assert a.toarray()[2, 0] == 3 and a.toarray()[0, 2] == (3 if symmetry == "symmetric" else 0)
+
+
+@needs_suitesparse
+def test_integers_of_boeing_files(tmp_path):
+    text = RUTHERFORD_BOEING.replace("rua", "iua").replace("(3E25.16)", "(3I20)   ")
+    head = text.splitlines()[:6]
+    (tmp_path / "a.rb").write_text("\n".join([*head, f"{2**53 - 1:20}{-3:20}{5:20}"]) + "\n")
+    a = trisolve.mmread(tmp_path / "a.rb")
+    assert a.dtype == "i8" and sorted(int(x) for x in a.data) == [-3, 5, 2**53 - 1]
+    (tmp_path / "a.rb").write_text("\n".join([*head, f"{2**53 + 1:20}{-3:20}{5:20}"]) + "\n")
+    with pytest.raises(OverflowError, match="below 2\\^53"):
+        trisolve.mmread(tmp_path / "a.rb")

@@ -12,12 +12,13 @@ from scipy.sparse import coo_array, coo_matrix, issparse
 
 from . import _abi
 from ._arrays import DTYPES, Matrix
-from ._library import C, Error, FormatError, check
+from ._library import C, Error, FormatError, MatrixError, check
 from ._plan import copy_array
 
 FIELDS = ("real", "complex", "integer", "pattern")  # trs_field
 SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")  # trs_symmetry
 NUMBERS = {code: dtype for dtype, code in DTYPES.items()}
+NUMBERS |= {_abi.TRS_I64: np.dtype("i8"), _abi.TRS_U64: np.dtype("u8")}
 
 
 @contextmanager
@@ -40,7 +41,7 @@ def file_of(source):
 def opened(source, **options):
     """What a file holds, as a trs_mm.  What is no Matrix Market file may be a Rutherford-Boeing one."""
     mm = _abi.trs_mm()
-    settings = _abi.trs_mm_options(format=_abi.TRS_COO, **options)
+    settings = _abi.trs_mm_options(format=_abi.TRS_COO, integers=1, **options)
     try:
         with file_of(source) as name:
             try:
@@ -51,6 +52,10 @@ def opened(source, **options):
                 C.trs_mm_free(mm)
                 read_boeing(name, settings, mm, error)
         yield mm
+    except (FormatError, MatrixError) as error:
+        if mm.rounded:
+            raise OverflowError(str(error)) from error
+        raise
     finally:
         C.trs_mm_free(mm)
 
@@ -77,10 +82,14 @@ def mmread(source, *, spmatrix: bool = True):
     Returns
     -------
     a : coo_matrix, coo_array, or ndarray
-        Symmetry is expanded, and entries that are given twice are summed.
+        Symmetry is expanded, and entries that are given twice are summed; those of a pattern count 1 each.  The values
+        of an integer file are exact: int64, or uint64 if its field is unsigned-integer.
 
     Raises
     ------
+    OverflowError
+        An integer, or a sum of integers, does not fit int64 or uint64.  In Rutherford-Boeing and Harwell-Boeing files
+        an integer must be below 2^53.
     FileNotFoundError, FileError, FormatError, MatrixError, OutOfMemoryError
         "file:line: " and what is wrong there.
 
@@ -96,8 +105,6 @@ def mmread(source, *, spmatrix: bool = True):
         shape, dtype = (mm.rows, mm.cols), NUMBERS[mm.dtype]
         dense = mm.format == _abi.TRS_DENSE
         values = copy_array(mm.val, mm.rows * mm.cols if dense else mm.nnz, dtype)
-        if mm.field == _abi.TRS_INTEGER:
-            values = values.astype(np.int64)
         if dense:
             return values.reshape(shape, order="F")
         rows, columns = (copy_array(a, mm.nnz, "i4") for a in (mm.row, mm.idx))
@@ -122,8 +129,9 @@ def mminfo(source) -> tuple[int, int, int, str, str, str]:
     """
     with opened(source, header=1) as mm:
         dense = mm.format == _abi.TRS_DENSE
+        field = "unsigned-integer" if mm.dtype == _abi.TRS_U64 else FIELDS[mm.field]
         return (mm.rows, mm.cols, mm.rows * mm.cols if dense else mm.stored, "array" if dense else "coordinate",
-                FIELDS[mm.field], SYMMETRIES[mm.symmetry])
+                field, SYMMETRIES[mm.symmetry])
 
 
 def symmetry_of(a, symmetry) -> str:

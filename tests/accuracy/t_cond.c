@@ -71,6 +71,8 @@ static double trcon(const zz *a, int n, bool upper, trs_norm which, trs_dtype t)
     case TRS_C32:
         rc = LAPACKE_ctrcon(LAPACK_COL_MAJOR, norm, uplo, 'N', n, b, n, &single);
         break;
+    default:
+        fail();
     }
     assert_int_equal(rc, 0);
     free(b);

@@ -465,6 +465,49 @@ static void test_duplicates(void **state)
     assert_refused(text, &(trs_mm_options){.refuse_duplicates = 1}, TRS_EFORMAT, 5, "(1, 1)");
     assert_refused("%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n2 1 1\n2 1 1\n",
                    &(trs_mm_options){.refuse_duplicates = 1}, TRS_EFORMAT, 4, "(2, 1)");
+    for (int low_memory = 0; low_memory < 2; low_memory++) {
+        const trs_mm_options opt = {.format = TRS_CSC, .low_memory = low_memory};
+        assert_read("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 5\n3 1\n2 2\n3 1\n"
+                    "3 1\n2 2\n",
+                    &opt, &mm);
+        assert_memory_equal(mm.val, ((double[]){3, 2, 3}), 3 * sizeof(double));
+        assert_int_equal(mm.duplicates, 5);
+        trs_mm_free(&mm);
+    }
+}
+
+/* Values of 64 bits, in both formats, with their mirror images and their sums. */
+static void test_integers(void **state)
+{
+    (void)state;
+    const trs_mm_options opt = {.integers = 1};
+    const int64_t most = INT64_MAX;
+    trs_mm mm;
+    trs_mat mat;
+    assert_read("%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 3\n"
+                "2 1 9223372036854775806\n2 1 +1\n2 2 0\n",
+                &opt, &mm);
+    assert_int_equal(mm.dtype, TRS_I64);
+    assert_memory_equal(mm.val, ((int64_t[]){-most, most, 0}), 3 * sizeof(int64_t));
+    assert_int_equal(trs_mm_mat(&mm, 0, &mat), TRS_EARG);
+    trs_mm_free(&mm);
+    assert_read("%%MatrixMarket matrix array unsigned-integer symmetric\n2 2\n"
+                "18446744073709551615 9007199254740993 0\n",
+                &opt, &mm);
+    assert_int_equal(mm.dtype, TRS_U64);
+    const uint64_t u[] = {UINT64_MAX, 9007199254740993, 9007199254740993, 0};
+    assert_memory_equal(mm.val, u, sizeof u);
+    trs_mm_free(&mm);
+    assert_read("%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n", &opt, &mm);
+    assert_true(mm.dtype == TRS_F64 && *(double *)mm.val == 1);
+    trs_mm_free(&mm);
+    assert_refused("%%MatrixMarket matrix coordinate integer general\n1 1 1\n"
+                   "1 1 9223372036854775808\n",
+                   &opt, TRS_EFORMAT, 3, "must fit a signed integer of 64 bits");
+    assert_refused("%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 1.5\n", &opt,
+                   TRS_EFORMAT, 3, "a whole number");
+    const trs_mat A = {.format = TRS_DENSE, .dtype = TRS_I64, .val = &most, .ld = 1};
+    assert_int_equal(trs_mm_write("t_mm-integers.mtx", &A, 1, 1, TRS_GENERAL, NULL), TRS_EARG);
 }
 
 static void test_kind(void **state)
@@ -1248,12 +1291,13 @@ int main(void)
         cmocka_unit_test(test_shortest),       cmocka_unit_test(test_csr),
         cmocka_unit_test(test_csc_and_coo),    cmocka_unit_test(test_symmetries),
         cmocka_unit_test(test_arrays),         cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_duplicates),     cmocka_unit_test(test_kind),
-        cmocka_unit_test(test_header),         cmocka_unit_test(test_words),
-        cmocka_unit_test(test_as_trs_mat),     cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_no_file),        cmocka_unit_test(test_locale),
-        cmocka_unit_test(test_threads),        cmocka_unit_test(test_far_errors),
-        cmocka_unit_test(test_long_lines),     cmocka_unit_test(test_standard_input),
+        cmocka_unit_test(test_duplicates),     cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_kind),           cmocka_unit_test(test_header),
+        cmocka_unit_test(test_words),          cmocka_unit_test(test_as_trs_mat),
+        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_no_file),
+        cmocka_unit_test(test_locale),         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_far_errors),     cmocka_unit_test(test_long_lines),
+        cmocka_unit_test(test_standard_input),
 #ifdef HAVE_LIBARCHIVE
         cmocka_unit_test(test_packed),         cmocka_unit_test(test_collection_archive),
         cmocka_unit_test(test_bomb),

@@ -16,6 +16,7 @@
 #include "trisolve-suitesparse.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -188,6 +189,7 @@ static void describe(const rb *r, const text_file *t, const trs_mm_options *opt,
     mm->field = field[r->kind];
     mm->symmetry = symmetry[r->symmetry + 1];
     mm->dtype = mm->field == TRS_COMPLEX ? TRS_C64 : TRS_F64;
+    if (mm->field == TRS_INTEGER && opt->integers) mm->dtype = TRS_I64;
     mm->format = opt->format;
     mm->base = opt->base;
 }
@@ -204,7 +206,8 @@ static void put_entry(const rb *r, trs_mm *mm, int64_t p, int64_t q, int64_t min
 {
     double *val = mm->val;
     mm->idx[q] = (int32_t)minor + mm->base;
-    if (mm->dtype == TRS_C64) val[2 * q] = r->re[p], val[2 * q + 1] = r->im[p];
+    if (mm->dtype == TRS_I64) ((int64_t *)mm->val)[q] = (int64_t)r->re[p];
+    else if (mm->dtype == TRS_C64) val[2 * q] = r->re[p], val[2 * q + 1] = r->im[p];
     else if (r->re) val[q] = r->re[p];
     else val[q] = 1;
 }
@@ -266,6 +269,18 @@ static void drop_pointers(trs_mm *mm)
     mm->ptr = NULL;
 }
 
+/* RBio reads integers as doubles, which are exact below 2^53.  Refuse others where they are to be exact. */
+static int check_integers(const rb *r, const text_file *t, trs_mm *mm)
+{
+    for (int64_t p = 0; p < mm->nnz && mm->dtype == TRS_I64; p++) {
+        const double x = r->re ? r->re[p] : 0;
+        if (fabs(x) < 0x1p53 && x == floor(x)) continue;
+        mm->rounded = !(fabs(x) < 0x1p53);
+        return fail(TRS_EMATRIX, t, "the value %.17g is not an integer below 2^53", x);
+    }
+    return TRS_OK;
+}
+
 static int read_file(const trs_mm_options *opt, trs_mm *mm, text_file *t, rb *r)
 {
     int rc = unpack(opt, t);
@@ -274,6 +289,8 @@ static int read_file(const trs_mm_options *opt, trs_mm *mm, text_file *t, rb *r)
     describe(r, t, opt, mm);
     if (mm->field == TRS_COMPLEX && opt->real_only)
         return fail(TRS_ESUPPORT, t, "the matrix is complex, a real one is needed");
+    rc = check_integers(r, t, mm);
+    if (rc) return rc;
     rc = fill(r, opt, mm);
     if (rc) return fail(rc, t, "out of memory");
     if (opt->format == TRS_COO) drop_pointers(mm);
@@ -298,7 +315,9 @@ static int rb_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
     if (t.fields.out) fclose(t.fields.out);
     void *const all[] = {r.ptr, r.idx, r.re, r.im};
     for (int k = 0; k < 4; k++) SuiteSparse_free(all[k]);
+    const int64_t rounded = mm->rounded;
     if (rc) trs_mm_free(mm);
+    mm->rounded = rounded;
     return rc;
 }
 

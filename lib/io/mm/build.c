@@ -77,6 +77,7 @@ TRS_INLINE void place(trs_mm_build_state *b, int r, int64_t *end, int64_t majors
             int64_t p = end[key >> bits]++;
             idx[p] = (int32_t)(key & mask);
             if (parts) memcpy(val + parts * p, e + trs_mm_key_bytes(wide), (size_t)parts * 8);
+            else val[p] = 1;
         }
     }
     TRS_ASSERT(majors == 0 || end[majors - 1] == b->start[r + 1]);
@@ -151,15 +152,13 @@ static int64_t close_gaps(trs_mm_build_state *b)
 {
     const trs_mm_job *job = b->job;
     int64_t to = 0;
-    size_t parts = (size_t)job->parts;
+    const int64_t parts = trs_max(job->parts, 1);
     for (int r = 0; r < job->ranges; r++) {
         int64_t from = b->start[r], n = b->end[r] - from, last = (int64_t)(r + 1) << job->shift;
         TRS_ASSERT(to <= from && n >= 0);
         if (to < from) {
             memmove(b->idx + to, b->idx + from, (size_t)n * sizeof *b->idx);
-            if (parts)
-                memmove(b->val + job->parts * to, b->val + job->parts * from,
-                        (size_t)n * parts * 8);
+            memmove(b->val + parts * to, b->val + parts * from, (size_t)(n * parts) * 8);
             for (int64_t i = (int64_t)r << job->shift; i < last && i < job->majors; i++)
                 b->ptr[i + 1] -= from - to;
         }
@@ -226,14 +225,10 @@ static int finish(trs_mm_build_state *b)
     trs_mm_job *job = b->job;
     trs_mm *mm = job->mm;
     int base = job->opt.base;
-    double *val = mm->val;
     if (b->duplicate[0] >= 0 && job->opt.refuse_duplicates) return trs_mm_refuse_duplicates(b);
+    if (b->overflow[0] >= 0) return trs_mm_refuse_sum(b);
     mm->nnz = close_gaps(b);
     mm->duplicates = b->start[job->ranges] - mm->nnz;
-    if (!job->parts) {
-#pragma omp parallel for num_threads(job->threads)
-        for (int64_t p = 0; p < mm->nnz; p++) val[p] = 1;
-    }
     int rc = TRS_OK;
     if (mm->format == TRS_COO) rc = make_coo(job);
     for (int64_t p = 0; base && p < mm->nnz; p++) mm->idx[p] += base;
@@ -243,7 +238,7 @@ static int finish(trs_mm_build_state *b)
 
 int trs_mm_build(trs_mm_job *job)
 {
-    trs_mm_build_state b = {.job = job, .duplicate = {-1, -1}};
+    trs_mm_build_state b = {.job = job, .duplicate = {-1, -1}, .overflow = {-1, -1}};
     int rc;
     b.start = trs_mm_new(job, job->ranges + 1, sizeof *b.start);
     b.end = trs_mm_new(job, job->ranges, sizeof *b.end);

@@ -17,6 +17,7 @@ typedef struct trs_mm_build_state {
     int32_t *idx;   /* [nnz] minor indices */
     double *val;    /* [parts*nnz] */
     int64_t duplicate[2]; /* major and minor index of the first duplicate, -1: none */
+    int64_t overflow[2];  /* the same of the first sum of integers that does not fit */
     bool failed;          /* out of memory */
 } trs_mm_build_state;
 
@@ -45,5 +46,7 @@ int64_t trs_mm_sum_duplicates(trs_mm_build_state *b, int64_t major, int64_t begi
                               int64_t majors);
 /* The sentence and the code for the first entry that is given twice. */
 int trs_mm_refuse_duplicates(trs_mm_build_state *b);
+/* The same for the first sum that does not fit. */
+int trs_mm_refuse_sum(trs_mm_build_state *b);
 
 #endif

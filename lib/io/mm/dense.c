@@ -21,6 +21,7 @@ static int64_t unpack_triangle(const trs_mm_job *job, const trs_mm_chunk *c, int
     double *val = job->mm->val;
     int64_t n = job->head.rows, j = 0, skew = job->head.symmetry == TRS_SKEW;
     bool conj = job->head.symmetry == TRS_HERMITIAN;
+    const bool exact = trs_mm_exact(job);
     int parts = job->parts;
     const double *val_in = (const double *)(const void *)c->entry;
     if (c->entries == 0) return -1;
@@ -36,7 +37,7 @@ static int64_t unpack_triangle(const trs_mm_job *job, const trs_mm_chunk *c, int
             low[w] = v[w];
             if (i == j) continue;
             up[w] = v[w];
-            if (skew || (conj && w)) up[w] = -v[w];
+            if (skew || (conj && w)) up[w] = trs_mm_minus(v[w], exact);
         }
         if (++i == n) i = ++j + skew;
     }

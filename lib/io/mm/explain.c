@@ -38,6 +38,19 @@ static bool is_whole(const char *p, const char *end)
     return p == end;
 }
 
+/* Does the whole number p..end-1 not fit?  Then the error is set. */
+static bool explain_exact(trs_mm_worker *w, const char *p, const char *end)
+{
+    double x;
+    if (trs_mm_read_exact(&w->job->head, p, &x) == end) return false;
+    w->rounded++;
+    trs_mm_worker_fail(w, TRS_EFORMAT, "the value must fit %s integer of 64 bits%s; found %s",
+                       w->job->head.is_unsigned ? "an unsigned" : "a signed",
+                       w->job->head.symmetry == TRS_SKEW ? ", and its negative too" : "",
+                       trs_mm_show(p, end).s);
+    return true;
+}
+
 /* Is the value at *at wrong?  Then the error is set.  *at moves behind it. */
 static bool explain_value(trs_mm_worker *w, const char **at)
 {
@@ -45,6 +58,7 @@ static bool explain_value(trs_mm_worker *w, const char **at)
     bool integer = w->job->head.field == TRS_INTEGER;
     double x;
     *at = end;
+    if (integer && is_whole(p, end) && trs_mm_exact(w->job)) return explain_exact(w, p, end);
     if (trs_read_real(p, &x) == end && (!integer || is_whole(p, end))) return false;
     trs_mm_worker_fail(w, TRS_EFORMAT, "the value must be %s; found %s",
                        integer ? "a whole number" : "a number within the range of double",

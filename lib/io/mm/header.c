@@ -152,6 +152,7 @@ int trs_mm_banner(trs_mm_job *job, const char *p, const char *end)
     if (t.p < t.end) return bad_word(job, "too many words in the banner", t);
     job->head.array = f == 1;
     job->head.field = meant[d];
+    job->head.is_unsigned = d == 5;
     job->head.symmetry = (trs_symmetry)s;
     return check_banner(job);
 }

@@ -59,8 +59,25 @@ static bool is_rounded(const char *p, const char *end, double x)
     return fabs(x) >= 0x1p64 || (uint64_t)fabs(x) != k;
 }
 
+const char *trs_mm_read_exact(const trs_mm_head *h, const char *text, double *x)
+{
+    const bool minus = *text == '-', skew = h->symmetry == TRS_SKEW;
+    const char *p = text + (minus || *text == '+');
+    uint64_t k = 0, most = (uint64_t)INT64_MAX + (minus && !skew);
+    if (h->is_unsigned) most = minus || skew ? 0 : UINT64_MAX;
+    bool fits = trs_is_digit(*p);
+    for (; fits && trs_is_digit(*p); p++)
+        fits = !__builtin_mul_overflow(k, 10, &k) &&
+               !__builtin_add_overflow(k, (uint64_t)(*p - '0'), &k);
+    if (!fits || k > most) return NULL;
+    if (minus) k = 0 - k;
+    memcpy(x, &k, sizeof k);
+    return p;
+}
+
 static const char *read_integer(trs_mm_worker *w, const char *text, double *x)
 {
+    if (trs_mm_exact(w->job)) return trs_mm_read_exact(&w->job->head, text, x);
     const char *p = text + (*text == '-' || *text == '+');
     while (trs_is_digit(*p)) p++;
     if (trs_read_real(text, x) != p) return NULL;
@@ -85,11 +102,20 @@ typedef struct entry {
 
 /* ---- coordinate files ---------------------------------------------------------------------- */
 
+/* Is x zero, as a double or as an integer? */
+static inline bool is_zero(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits << 1 ==
+           0; /* the sign of a zero; no integer that trs_mm_read_exact gives for a skew file */
+}
+
 /* May a file of this symmetry hold the entry?  It holds the lower triangle, with a diagonal that is its own mirror image. */
 TRS_INLINE bool obeys(const entry *e, trs_symmetry s)
 {
     if (e->i != e->j) return e->i > e->j;
-    if (s == TRS_SKEW) return e->v[0] == 0 && e->v[1] == 0;
+    if (s == TRS_SKEW) return is_zero(e->v[0]) && is_zero(e->v[1]);
     return s != TRS_HERMITIAN || e->v[1] == 0;
 }
 
@@ -97,6 +123,7 @@ typedef struct loop { /* what the loop over the lines uses, as local variables *
     uint64_t rows, cols;
     trs_symmetry symmetry;
     bool integer; /* the values are integers */
+    bool exact;   /* and stored as such */
     int32_t *ij;  /* the worker's buffers */
     double *val;
     int64_t *count;
@@ -116,7 +143,7 @@ TRS_INLINE loop start_loop(const loop *last, const bool usual)
     if (!usual) return s;
     s.symmetry = TRS_GENERAL;
     s.kind = 0;
-    s.integer = s.by_cols = false;
+    s.integer = s.exact = s.by_cols = false;
     return s;
 }
 
@@ -211,7 +238,8 @@ TRS_INLINE void keep(loop *s, int64_t i, int64_t j, double re, double im, int pa
 /* Keep the mirror image of an entry below the diagonal. */
 TRS_INLINE void keep_mirror(loop *s, const entry *e, int parts)
 {
-    double re = s->symmetry == TRS_SKEW ? -e->v[0] : e->v[0];
+    double re = e->v[0];
+    if (s->symmetry == TRS_SKEW) re = trs_mm_minus(re, s->exact);
     double im = s->symmetry == TRS_SYMMETRIC ? e->v[1] : -e->v[1];
     keep(s, e->j, e->i, re, im, parts);
 }
@@ -283,6 +311,7 @@ void trs_mm_parse_entries(trs_mm_worker *w)
               .cols = (uint64_t)h->cols,
               .symmetry = h->symmetry,
               .integer = h->field == TRS_INTEGER,
+              .exact = trs_mm_exact(job),
               .ij = w->ij,
               .val = w->val,
               .count = w->count,

@@ -21,6 +21,7 @@
 #include "base/memory.h"
 
 #include <stdbool.h>
+#include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -28,6 +29,7 @@
 typedef struct trs_mm_head { /* the contents of the banner and the size line */
     bool array;
     trs_field field;
+    bool is_unsigned; /* the field is unsigned-integer */
     trs_symmetry symmetry;
     int64_t rows, cols;
     int64_t stored; /* entries, or values of an array, that must follow */
@@ -118,6 +120,26 @@ static inline int64_t trs_mm_key_bytes(bool wide)
 static inline int64_t trs_mm_entry_bytes(int parts, bool wide)
 {
     return trs_mm_key_bytes(wide) + 8 * parts;
+}
+
+/* ---- values ------------------------------------------------------------------------------------ */
+
+/* With trs_mm_options.integers a value is the 64 bits of an integer, which are copied as those of a double are.  This is
+ * what else is done with values. */
+static inline bool trs_mm_exact(const trs_mm_job *job)
+{
+    return job->opt.integers && job->head.field == TRS_INTEGER;
+}
+
+/* -x; exact: of the integer whose bits x has. */
+static inline double trs_mm_minus(double x, bool exact)
+{
+    uint64_t bits;
+    if (!exact) return -x;
+    memcpy(&bits, &x, sizeof bits);
+    bits = 0 - bits;
+    memcpy(&x, &bits, sizeof x);
+    return x;
 }
 
 /* ---- sentences ------------------------------------------------------------------------------ */

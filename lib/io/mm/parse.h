@@ -65,6 +65,10 @@ void trs_mm_worker_fail(trs_mm_worker *w, int code, const char *format, ...)
 void trs_mm_parse_entries(trs_mm_worker *w);
 void trs_mm_parse_values(trs_mm_worker *w);
 
+/* Read an integer of 64 bits, signed or not, whose bits x gets.  In a skew-symmetric file its negative must fit too.  NULL:
+ * there is none. */
+const char *trs_mm_read_exact(const trs_mm_head *h, const char *text, double *x);
+
 /* Say why the line at p is no entry, or the text at p no value. */
 void trs_mm_explain(trs_mm_worker *w, const char *p);
 

@@ -125,6 +125,7 @@ static void describe(trs_mm_job *job)
     mm->size_line = h->line;
     mm->base = job->opt.base;
     mm->dtype = h->field == TRS_COMPLEX ? TRS_C64 : TRS_F64;
+    if (trs_mm_exact(job)) mm->dtype = h->is_unsigned ? TRS_U64 : TRS_I64;
     mm->format = h->array ? TRS_DENSE : job->opt.format;
 }
 
@@ -213,6 +214,7 @@ static int mat_of(const trs_mm *mm, unsigned kind, trs_mat *mat)
         return trs_fail(TRS_EARG, "TRS_SELFADJOINT: the matrix is skew-symmetric or complex "
                                   "symmetric, not Hermitian");
     if (mm->format == TRS_COO) return trs_fail(TRS_EARG, "TRS_COO cannot be returned as a trs_mat");
+    if (mm->dtype > TRS_C32) return trs_fail(TRS_EARG, "integers cannot be returned as a trs_mat");
     *mat = (trs_mat){.n = mm->rows, .nnz = mm->nnz, .ld = mm->rows, .kind = kind};
     mat->ptr = mm->ptr, mat->idx = mm->idx, mat->val = mm->val;
     mat->ptr_bits = 64, mat->idx_bits = 32;

@@ -150,6 +150,7 @@ static int check_arguments(writer *w)
     const trs_mat *A = w->A;
     if (A->format != TRS_DENSE && A->format != TRS_CSR && A->format != TRS_CSC)
         return refuse(w, "only CSR, CSC and DENSE can be written");
+    if ((unsigned)A->dtype > TRS_C32) return refuse(w, "unknown dtype, or integers");
     if (w->rows < 0 || w->cols < 0 || A->base < 0 || A->base > 1 || A->device > 0)
         return refuse(w, "a size, the base or the device is out of range");
     int rc = check_symmetry(w);
