@@ -103,6 +103,19 @@ def test_errors_as_scipy():
         trisolve.splu(np.eye(3))
 
 
+@pytest.mark.parametrize("make", [trisolve.splu, trisolve.ilu0, trisolve.ic0])
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_no_rows(make, form, dtype):
+    A = sp.csr_array((0, 0), dtype=dtype).asformat(form)
+    lu = make(A)
+    for T in (lu.L, lu.U):
+        assert (T.shape, T.dtype, T.format) == ((0, 0), np.dtype(dtype), "csc")
+    assert lu.perm_r.shape == lu.perm_c.shape == (0,) and lu.nnz == 0
+    for shape in ((0,), (0, 3)):
+        assert lu.update(A).solve(np.zeros(shape, dtype)).shape == shape
+
+
 def test_single_precision_factors(rng):
     A = random_matrix(rng, 40, "f8").tocsc()
     x, y = (trisolve.splu(A, single=single).solve(np.ones(40)) for single in (True, False))

@@ -27,6 +27,24 @@ def test_triangles_as_scipy(rng, dtype, form, lower, unit):
         np.testing.assert_allclose(x, y, rtol=200 * eps(dtype), atol=200 * eps(dtype) * abs(y).max())
 
 
+@pytest.mark.parametrize("form", ["csr", "csc", "bsr"])
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
+def test_zeros_in_the_other_triangle(rng, form, lower):
+    T = random_triangle(rng, 12, "f8", lower=lower)
+    i, j = (a.ravel() for a in np.indices(T.shape))
+    T = sp.coo_array((T.toarray().ravel(), (i, j)), shape=T.shape)  # stores all zeros
+    T = sp.bsr_array(T, blocksize=(3, 3)) if form == "bsr" else T.asformat(form)
+    stored, b = T.nnz, rng.uniform(size=12)
+    assert stored == 144
+    np.testing.assert_allclose(trisolve.spsolve_triangular(T, b, lower=lower),
+                               sla.spsolve_triangular(T, b, lower=lower), rtol=1e-10)
+    assert T.nnz == stored
+    T.data.flat[:] = 1
+    with pytest.raises(np.linalg.LinAlgError, match="outside the"):
+        trisolve.spsolve_triangular(T, b, lower=lower)
+
+
 @needs_suitesparse
 @new_scipy
 @pytest.mark.parametrize("a_type, b_type", [("i8", "i8"), ("f4", "f8"), ("f4", "i8"), ("f8", "c8"), ("f4", "f4")])

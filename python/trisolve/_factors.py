@@ -35,6 +35,8 @@ def canonical(A):
 def triangle(mat: _abi.trs_mat):
     """A triangle of the library's as a matrix of SciPy in CSC, on the host."""
     n, dtype = mat.n, NUMBERS[mat.dtype]
+    if not n:
+        return csc_array((0, 0), dtype=dtype)
     ptr = copy_array(mat.ptr, n + 1, "i4" if mat.ptr_bits == 32 else "i8") - mat.base
     idx = copy_array(mat.idx, mat.nnz, "i8" if mat.idx_bits == 64 else "i4") - mat.base
     values = copy_array(mat.val, mat.nnz, dtype)

@@ -28,6 +28,18 @@ def one_solve(A) -> dict:
     return {"solver": "cuda-dataflow" if view(values_of(A)).device else "cpu-serial"}
 
 
+def strict_plan(A, lower: bool, unit_diagonal: bool) -> Plan:
+    """The plan of a triangle; zeros that A stores in the other triangle, as those of BSR, are no entries of it."""
+    try:
+        return Plan(A, lower, unit_diagonal, strict=True, **one_solve(A))
+    except MatrixError:
+        if not hasattr(A, "eliminate_zeros"):
+            raise
+    A = A.copy()
+    A.eliminate_zeros()
+    return Plan(A, lower, unit_diagonal, strict=True, **one_solve(A))
+
+
 def spsolve_triangular(A, b, lower: bool = True, overwrite_A: bool = False, overwrite_b: bool = False,
                        unit_diagonal: bool = False):
     """Solve A x = b with a sparse triangular matrix, as scipy.sparse.linalg.spsolve_triangular does.
@@ -52,7 +64,7 @@ def spsolve_triangular(A, b, lower: bool = True, overwrite_A: bool = False, over
     Raises
     ------
     LinAlgError
-        A is singular, or has an entry in the other triangle.
+        A is singular, or has an entry in the other triangle that is not zero.
     ValueError
         The shapes do not fit.
 
@@ -76,7 +88,7 @@ def spsolve_triangular(A, b, lower: bool = True, overwrite_A: bool = False, over
     given = b
     A, b = common_type(A, b)
     try:
-        plan = Plan(A, lower, unit_diagonal, strict=True, **one_solve(A))
+        plan = strict_plan(A, lower, unit_diagonal)
     except MatrixError as error:
         raise np.linalg.LinAlgError(str(error)) from error
     return plan.solve(b, out=b if overwrite_b or b is not given and view(b).owner is b else None)
