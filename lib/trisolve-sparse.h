@@ -1122,8 +1122,10 @@ typedef struct trs_lu_info {
     /* what computes the factors of new values on the device, a constant string; NULL: the host
      * does */
     const char *kernel;
+    /* 1: solves refine x once (trs_lu_solve); 0: they do not */
+    int64_t refines;
     /* reserved for new members; always zero */
-    int64_t reserved[4];
+    int64_t reserved[3];
 } trs_lu_info;
 
 /* Methods of incomplete factorization. */
@@ -1348,8 +1350,14 @@ TRS_API void trs_lu_work_destroy(trs_lu_work *work);
  * Permutations, scaling and conversion of precision take one pass over B and one over X.  The
  * function allocates nothing.  With B and X on a device it only enqueues work on exec->stream.
  * It can be captured in a CUDA graph if the solvers of both plans can.  A captured solve follows
- * updates that leave the plans in place (trs_lu_update).  The function does not refine;
- * trs_lu_refine does.
+ * updates that leave the plans in place (trs_lu_update).
+ *
+ * Factors with large growth give an x with fewer correct digits than partial pivoting.  So each
+ * factorization of an F64 or C64 matrix by UMFPACK or KLU on the host ends with a solve that
+ * measures the backward error of an x.  If it exceeds 5 times the machine precision, the factors
+ * keep A, and each solve takes one step of refinement.  Such a solve takes a little more than
+ * twice the time (trs_lu_info.refines).  On a device, with single precision, and with incomplete
+ * and imported factors, the function does not refine; trs_lu_refine does.
  * Returns TRS_OK, TRS_EARG, TRS_ESUPPORT, TRS_EMEM, TRS_EDEVICE, TRS_ELIBRARY, or:
  *     TRS_ESTATE ; there are no factors, op is not one of the ops, or the work space belongs to
  *         other plans. */

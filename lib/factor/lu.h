@@ -73,6 +73,8 @@ struct trs_lu {
     bool host_only;      /* no kernel refactors these factors on the device */
     bool refactors;      /* new values that do not suit the pivots are factored on the host */
     double growth_limit; /* of complete factors on a device */
+    /* A, with which solves refine x once; it belongs to the backend; NULL: they do not (lu_refine.c) */
+    const trs_csc *refined;
     void *backend;
     /* factors an A of the same pattern, on the host */
     int (*update)(trs_lu *lu, const trs_mat *A);
@@ -122,7 +124,8 @@ struct trs_lu_work {
     int width;       /* right-hand sides at a time */
     bool on_device;  /* y and power are there */
     trs_work *l, *u; /* NULL: the plans' own */
-    void *y;         /* [n*width] in pivot order; NULL: the factors have no permutation */
+    void *r; /* [n*width] of the type of A: the residual, for solves that refine x; else NULL */
+    void *y; /* [n*width] in pivot order; NULL: the factors have no permutation */
     /* [width] for plans of complete factors in single precision, else NULL: what the columns of b, and then those of y, are
      * multiplied by, a power of two; on a device, the size of a column, next to which the power is */
     double *power;
@@ -133,6 +136,14 @@ trs_dtype trs_lu_plan_type(const trs_lu *lu); /* the type of the plans */
 /* Bring P, Q and the scaling to where the plans solve, and make the lu's own work space, as far as the factors need that. */
 int trs_lu_vectors(trs_lu *lu);
 void trs_lu_vectors_free(trs_lu *lu);
+
+/* Solve once after a factorisation of A, and let lu->refined be A if solves have to refine their x.  Returns TRS_OK, or as
+ * trs_lu_solve. */
+int trs_lu_watch(trs_lu *lu, const trs_csc *A);
+/* Are these factors of the kind whose solves may refine x? */
+bool trs_lu_may_refine(const trs_lu *lu);
+/* r = r - op(A) x, with r [n] contiguous, and step numbers from one x(i) to the next. */
+void trs_lu_subtract(const trs_csc *A, trs_op op, const double *x, int64_t step, double *r);
 
 /* x = op(A)^-1 x with x [n] on the host, of the type of A, wherever the factors solve.  stage, from trs_lu_hosted_new, is
  * device memory by which x goes to factors that solve there, else NULL. */
@@ -163,6 +174,7 @@ void trs_lu_set_info(trs_lu *lu, double seconds);
     F(trs_lu_csc_free)                                                                             \
     F(trs_lu_adopt_there)                                                                          \
     F(trs_lu_begin)                                                                                \
+    F(trs_lu_watch)                                                                                \
     F(trs_lu_factors_free)
 
 struct trs_core {

@@ -7,7 +7,8 @@
  * B and X are of the type of A, the vectors y between the triangles of the type of the plans: that of the factors, or
  * single precision.  There each column of y is divided by a power of two near its largest number, so that its numbers stay
  * in range.  Permutations, scaling and change of type are one pass over the vectors before the first triangle and one after
- * the second: lib/vectors/gather.c on the host, cuda/runtime/move.cu on a device.
+ * the second: lib/vectors/gather.c on the host, cuda/runtime/move.cu on a device.  On the host a step of refinement may
+ * follow.
  * Incomplete factors without permutation have neither: their plans work on B and X themselves. */
 #include "config.h"
 
@@ -108,6 +109,58 @@ static int solve_on_host(const job *j)
     return TRS_OK;
 }
 
+/* ---- refinement: see lu_refine.c ----------------------------------------------------------------- */
+
+/* The address of number i of column c; all of a view are of the type of A. */
+static double *number_at(const job *j, const trs_view *v, int64_t i, int c)
+{
+    return (double *)v->p + (i * v->rs + c * v->cs) * (trs_is_complex(j->lu->dtype) ? 2 : 1);
+}
+
+/* The largest |re| or |im| of column c; NaN if there is one. */
+static double largest(const job *j, const trs_view *v, int c)
+{
+    const bool complex = trs_is_complex(j->lu->dtype);
+    double most = 0;
+    for (int64_t i = 0; i < j->work->n; i++) {
+        const double *z = number_at(j, v, i, c), size = fmax(fabs(z[0]), fabs(z[complex]));
+        if (!(z[0] - z[0] == 0 && z[complex] - z[complex] == 0)) return NAN;
+        if (size > most) most = size;
+    }
+    return most;
+}
+
+/* to = from, or to = to + from. */
+static void copy_column(const job *j, const trs_view *from, const trs_view *to, int c, bool add)
+{
+    const int parts = trs_is_complex(j->lu->dtype) ? 2 : 1;
+    for (int64_t i = 0; i < j->work->n; i++) {
+        const double *z = number_at(j, from, i, c);
+        double *x = number_at(j, to, i, c);
+        for (int k = 0; k < parts; k++) x[k] = add ? x[k] + z[k] : z[k];
+    }
+}
+
+/* Solve on the host, and refine x if the factors need it.  A column whose correction is not finite, or larger than x, stays
+ * as it is: A is singular to working precision, or numbers overflow. */
+static int solve_here(const job *j)
+{
+    const trs_csc *A = j->lu->refined;
+    if (!A) return solve_on_host(j);
+    TRS_ASSERT(j->work->r);
+    const trs_view r = {.p = j->work->r, .rs = 1, .cs = j->work->n};
+    job correction = *j;
+    correction.b = correction.x = r;
+    for (int c = 0; c < j->nrhs; c++) copy_column(j, &j->b, &r, c, false);
+    int rc = solve_on_host(j);
+    for (int c = 0; c < j->nrhs && !rc; c++)
+        trs_lu_subtract(A, j->op, number_at(j, &j->x, 0, c), j->x.rs, number_at(j, &r, 0, c));
+    if (!rc) rc = solve_on_host(&correction);
+    for (int c = 0; c < j->nrhs && !rc; c++)
+        if (largest(j, &r, c) <= largest(j, &j->x, c)) copy_column(j, &r, &j->x, c, true);
+    return rc;
+}
+
 static int solve_on_device(const job *j)
 {
     const trs_lu *lu = j->lu;
@@ -144,7 +197,7 @@ static int solve_permuted(job j, int nrhs)
         j.b.p = (char *)b.p + r * b.cs * size;
         j.x.p = (char *)x.p + r * x.cs * size;
         if (w->on_device) rc = solve_on_device(&j);
-        else rc = solve_on_host(&j);
+        else rc = solve_here(&j);
     }
     return rc;
 }

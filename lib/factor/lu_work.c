@@ -42,6 +42,10 @@ static int make_vectors(trs_lu_work *w)
     if (rc) return rc;
     w->y = new_vector(w, w->n * w->width, trs_size(w->type), "work vectors");
     if (!w->y) return TRS_EMEM;
+    if (trs_lu_may_refine(w->lu)) {
+        w->r = new_vector(w, w->n * w->width, trs_size(w->lu->dtype), "residuals");
+        if (!w->r) return TRS_EMEM;
+    }
     if (!w->lu->single) return TRS_OK;
     w->power = new_vector(w, w->width, sizeof *w->power, "their powers of two");
     return w->power ? TRS_OK : TRS_EMEM;
@@ -88,6 +92,7 @@ void trs_lu_work_destroy(trs_lu_work *w)
     trs_work_destroy(w->l);
     trs_work_destroy(w->u);
     free_vector(w, w->y);
+    free_vector(w, w->r);
     free_vector(w, w->power);
     const trs_memory mem = w->ctx.mem;
     trs_free(&mem, w);
@@ -199,7 +204,8 @@ static int put_order(trs_lu *lu)
 static bool own_fits(const trs_lu *lu)
 {
     const trs_lu_work *w = lu->own;
-    return w && w->n == lu->f.L.n && w->type == trs_lu_plan_type(lu) && !w->y == !lu->f.P;
+    return w && w->n == lu->f.L.n && w->type == trs_lu_plan_type(lu) && !w->y == !lu->f.P &&
+           !w->r == !trs_lu_may_refine(lu);
 }
 
 int trs_lu_vectors(trs_lu *lu)

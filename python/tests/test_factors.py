@@ -103,6 +103,31 @@ def test_errors_as_scipy():
         trisolve.splu(np.eye(3))
 
 
+def weak_grid(rng, side, dtype, size):
+    """A grid whose neighbours have weights near 1, and whose diagonal is small."""
+    n = side * side
+    k = np.arange(n).reshape(side, side)
+    a, b = (np.concatenate([s.ravel() for s in pair]) for pair in ((k[1:], k[:, 1:]), (k[:-1], k[:, :-1])))
+    i, j = np.concatenate([a, b, k.ravel()]), np.concatenate([b, a, k.ravel()])
+    return sp.csc_array((values(rng, len(i), dtype) * np.where(i == j, size, 1), (i, j)), shape=(n, n))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "c16"])
+@pytest.mark.parametrize("method", [None, "klu", "umfpack"])
+@pytest.mark.parametrize("trans", "NTH")
+def test_weak_diagonals_are_as_accurate_as_superlu(rng, dtype, method, trans):
+    A = weak_grid(rng, 50, dtype, 1e-3)
+    op = {"N": A, "T": A.T, "H": A.conj().T}[trans]
+    ours, superlu = trisolve.splu(A, method=method), sla.splu(A)
+    assert ours.info.refines == 1
+    x = values(rng, (A.shape[0], 9), dtype)
+    error = [abs(lu.solve(op @ x, trans) - x).max(axis=0) for lu in (ours, superlu)]
+    assert np.median(error[0] / error[1]) <= 3
+    if trans == "N":
+        assert abs(trisolve.spsolve(A, A @ x) - x).max() <= 10 * error[1].max()
+    assert trisolve.splu(A + 100 * sp.eye_array(A.shape[0]), method=method).info.refines == 0
+
+
 @pytest.mark.parametrize("make", [trisolve.splu, trisolve.ilu0, trisolve.ic0])
 @pytest.mark.parametrize("form", ["csr", "csc"])
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -22,7 +22,7 @@ typedef struct backend {
     trs_dtype dtype;
     const trs_method *method; /* what made symbolic; NULL: there is none */
     void *symbolic;
-    trs_csc pattern; /* what was analysed; x = NULL */
+    trs_csc pattern; /* what was analysed; x = NULL, unless solves refine with it */
 } backend;
 
 /* ---- the table ------------------------------------------------------------------------------ */
@@ -180,6 +180,7 @@ static int refuse_empty_lines(trs_lu *lu, const trs_csc *A)
 /* Release the symbolic analysis. */
 static void forget(trs_lu *lu, backend *b)
 {
+    lu->refined = NULL;
     if (b->method) b->method->release(lu, b->symbolic);
     b->method = NULL;
     b->symbolic = NULL;
@@ -273,15 +274,23 @@ static int factor_csc(trs_lu *lu, backend *b, const trs_csc *A, trs_factors *f)
     return run_first(lu, b, A, unlike == A->n, f);
 }
 
-/* Move the pattern of A to the backend, and free the rest. */
-static void keep_pattern(trs_lu *lu, backend *b, trs_csc *A)
+/* Move A, which was analysed, to the backend. */
+static void keep(trs_lu *lu, backend *b, trs_csc *A)
 {
     trs_lu_csc_free(lu, &b->pattern);
     if (b->method) {
-        b->pattern = (trs_csc){.n = A->n, .nnz = A->nnz, .p = A->p, .i = A->i};
-        A->p = A->i = NULL;
+        b->pattern = *A;
+        *A = (trs_csc){0};
     }
     trs_lu_csc_free(lu, A);
+}
+
+/* Free the values of the matrix that was analysed, unless solves need them. */
+static void drop_values(trs_lu *lu, backend *b)
+{
+    if (lu->refined) return;
+    trs_lu_free(lu, b->pattern.x);
+    b->pattern.x = NULL;
 }
 
 /* A must have the n and dtype of the first one. */
@@ -302,16 +311,20 @@ static int factor(trs_lu *lu, const trs_mat *mat)
     backend *b = lu->backend;
     const double start = trs_now();
     lu->ready = lu->singular = false;
+    lu->refined = NULL;
     int rc = trs_lu_csc(lu, mat, &A);
     if (!rc) rc = same_kind(lu, b, &A);
     if (!rc) {
         rc = factor_csc(lu, b, &A, &f);
         lu->info.nnz_a = A.nnz;
-        keep_pattern(lu, b, &A);
+        keep(lu, b, &A);
     }
     trs_lu_csc_free(lu, &A);
     lu->info.seconds_factor = trs_now() - start;
     if (!rc) rc = trs_lu_adopt_there(lu, mat, &f);
+    if (!rc) rc = trs_lu_watch(lu, &b->pattern);
+    if (rc) lu->ready = false;
+    drop_values(lu, b);
     trs_lu_factors_free(lu, &f);
     return rc;
 }

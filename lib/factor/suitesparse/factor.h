@@ -20,6 +20,7 @@
 #define trs_lu_csc_free     trs_core()->trs_lu_csc_free
 #define trs_lu_adopt_there  trs_core()->trs_lu_adopt_there
 #define trs_lu_begin        trs_core()->trs_lu_begin
+#define trs_lu_watch        trs_core()->trs_lu_watch
 #define trs_lu_factors_free trs_core()->trs_lu_factors_free
 
 typedef struct trs_method {

@@ -1,0 +1,184 @@
+/* t_lu_refine.c: solves with factors of large growth are as accurate as a stable method, whatever the type, op, layout and
+ * work space; factors without growth are not refined. */
+#include "tests/common/full.h"
+#include "trisolve-suitesparse.h"
+
+enum { SIDE = 24, N = SIDE * SIDE, NRHS = 3 };
+
+/* The methods of this build whose pivots need not be the largest. */
+static const char *const methods[] = {
+#ifdef HAVE_UMFPACK
+    "umfpack",
+#endif
+#ifdef HAVE_KLU
+    "klu",
+#endif
+};
+
+enum { METHODS = sizeof methods / sizeof methods[0] };
+
+typedef struct grid { /* of SIDE x SIDE nodes, by columns */
+    int64_t ptr[N + 1];
+    int32_t idx[5 * N];
+    zz value[5 * N];
+    char val[5 * N * sizeof(zz)];
+    trs_mat m;
+} grid;
+
+static void add(grid *g, int64_t *q, int i, zz value)
+{
+    g->idx[*q] = i;
+    g->value[(*q)++] = value;
+}
+
+/* A grid whose neighbours have weights of random sign near 1, and whose diagonal has numbers of this size. */
+static void make(grid *g, trs_dtype t, double diagonal)
+{
+    const bool c = t == TRS_C64 || t == TRS_C32;
+    int64_t q = 0;
+    for (int j = 0; j < N; j++) {
+        const int row = j / SIDE, col = j % SIDE;
+        g->ptr[j] = q;
+        if (row > 0) add(g, &q, j - SIDE, number(c));
+        if (col > 0) add(g, &q, j - 1, number(c));
+        add(g, &q, j, diagonal * number(c));
+        if (col < SIDE - 1) add(g, &q, j + 1, number(c));
+        if (row < SIDE - 1) add(g, &q, j + SIDE, number(c));
+    }
+    g->ptr[N] = q;
+    for (int64_t p = 0; p < q; p++) set_value(g->val, t, p, g->value[p]);
+    g->m =
+        (trs_mat){.n = N, .nnz = q, .ptr_bits = 64, .idx_bits = 32, .format = TRS_CSC, .dtype = t};
+    g->m.ptr = g->ptr, g->m.idx = g->idx, g->m.val = g->val;
+}
+
+static int64_t refines(const trs_lu *lu)
+{
+    trs_lu_info info;
+    assert_int_equal(trs_lu_get_info(lu, &info), TRS_OK);
+    return info.refines;
+}
+
+/* The backward error of x, from residuals in long double, with B and X apart and in the same place. */
+static void check_solve(trs_lu *lu, const grid *g, trs_op op, trs_layout layout, trs_lu_work *work)
+{
+    static char b[NRHS * N * sizeof(zz)], x[sizeof b];
+    const trs_exec exec = {.layout = layout, .lu_work = work};
+    const int64_t ld = layout == TRS_ROW_MAJOR ? NRHS : N;
+    const bool c = g->m.dtype == TRS_C64;
+    trs_error e;
+    for (int k = 0; k < NRHS * N; k++) set_value(b, g->m.dtype, k, number(c));
+    for (int in_place = 0; in_place < 2; in_place++) {
+        if (in_place) memcpy(x, b, sizeof b);
+        assert_int_equal(trs_lu_solve(lu, op, NRHS, in_place ? x : b, ld, x, ld, &exec), TRS_OK);
+        assert_int_equal(trs_backward_error(&g->m, op, NRHS, b, ld, x, ld, layout, &e), TRS_OK);
+        if (!(e.omega <= 20 * DBL_EPSILON))
+            fail_msg("%s, op %d, layout %d, in place %d: omega %g", c ? "complex" : "real", (int)op,
+                     (int)layout, in_place, e.omega);
+    }
+}
+
+static void check_solves(trs_lu *lu, const grid *g)
+{
+    trs_lu_work *work;
+    assert_int_equal(trs_lu_work_create(&work, lu, 2), TRS_OK);
+    for (int op = TRS_N; op <= TRS_H; op++)
+        for (int layout = TRS_COL_MAJOR; layout <= TRS_ROW_MAJOR; layout++) {
+            check_solve(lu, g, (trs_op)op, (trs_layout)layout, NULL);
+            check_solve(lu, g, (trs_op)op, (trs_layout)layout, work);
+        }
+    trs_lu_work_destroy(work);
+}
+
+/* Weak diagonals are refined; strong ones need no step; then weak ones again. */
+static void weak_diagonals(void **state)
+{
+    (void)state;
+    static grid weak, strong;
+    for (int k = 0; k < 2 * METHODS; k++) {
+        const trs_dtype t = k & 1 ? TRS_C64 : TRS_F64;
+        const trs_factor_options opt = {.method = methods[k / 2], .plan = {.ops = 7}};
+        trs_lu *lu;
+        make(&weak, t, 1e-3);
+        make(&strong, t, 100);
+        assert_int_equal(trs_factor(&lu, &weak.m, &opt), TRS_OK);
+        assert_int_equal(refines(lu), 1);
+        check_solves(lu, &weak);
+        assert_int_equal(trs_lu_update(lu, &strong.m), TRS_OK);
+        assert_int_equal(refines(lu), 0);
+        check_solves(lu, &strong);
+        assert_int_equal(trs_lu_update(lu, &weak.m), TRS_OK);
+        assert_int_equal(refines(lu), 1);
+        memset(weak.val, 0, sizeof weak.val); /* the factors have a copy */
+        for (int64_t p = 0; p < weak.m.nnz; p++) set_value(strong.val, t, p, weak.value[p]);
+        check_solves(lu, &strong);
+        trs_lu_destroy(lu);
+    }
+}
+
+/* A plan with TRS_T alone is measured and refined too. */
+static void one_op(void **state)
+{
+    (void)state;
+    static grid g;
+    make(&g, TRS_F64, 1e-3);
+    for (int op = TRS_T; op <= TRS_H; op++) {
+        const trs_factor_options opt = {.method = methods[0], .plan = {.ops = 1u << op}};
+        trs_lu *lu;
+        assert_int_equal(trs_factor(&lu, &g.m, &opt), TRS_OK);
+        assert_int_equal(refines(lu), 1);
+        check_solve(lu, &g, (trs_op)op, TRS_COL_MAJOR, NULL);
+        trs_lu_destroy(lu);
+    }
+}
+
+/* Where the residual overflows, in a row with large numbers, x is what it is without a step. */
+static void near_overflow(void **state)
+{
+    (void)state;
+    static grid g;
+    static double b[N], x[N], exact[N];
+    trs_lu *lu;
+    make(&g, TRS_F64, 1e-3);
+    for (int64_t p = 0; p < g.m.nnz; p++)
+        if (g.idx[p] == 7) set_value(g.val, TRS_F64, p, 1e20 * g.value[p]);
+    assert_int_equal(trs_factor(&lu, &g.m, &(trs_factor_options){.method = methods[0]}), TRS_OK);
+    assert_int_equal(refines(lu), 1);
+    for (int i = 0; i < N; i++) b[i] = creal(number(false));
+    assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, N, x, N, NULL), TRS_OK);
+    double most = 0;
+    for (int i = 0; i < N; i++) most = fmax(most, fabs(x[i]));
+    for (int i = 0; i < N; i++) b[i] *= 1e300 / most, exact[i] = x[i] * (1e300 / most);
+    assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, N, x, N, NULL), TRS_OK);
+    for (int i = 0; i < N; i++)
+        if (!(fabs(x[i] - exact[i]) <= 1e290)) fail_msg("row %d: %g, not %g", i, x[i], exact[i]);
+    trs_lu_destroy(lu);
+}
+
+/* Numbers of single precision, and factors rounded to it, have no digits to gain. */
+static void single_precision(void **state)
+{
+    (void)state;
+    static grid g;
+    trs_lu *lu;
+    make(&g, TRS_F32, 1e-3);
+    assert_int_equal(trs_factor(&lu, &g.m, &(trs_factor_options){.method = methods[0]}), TRS_OK);
+    assert_int_equal(refines(lu), 0);
+    trs_lu_destroy(lu);
+    make(&g, TRS_F64, 1e-3);
+    assert_int_equal(
+        trs_factor(&lu, &g.m, &(trs_factor_options){.method = methods[0], .single = 1}), TRS_OK);
+    assert_int_equal(refines(lu), 0);
+    trs_lu_destroy(lu);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(weak_diagonals),
+        cmocka_unit_test(one_op),
+        cmocka_unit_test(near_overflow),
+        cmocka_unit_test(single_precision),
+    };
+    return cmocka_run_group_tests_name("lu_refine", tests, NULL, NULL);
+}
