@@ -1115,7 +1115,8 @@ typedef struct trs_lu_info {
     double seconds_factor;
     /* wall clock time of the analysis of both plans */
     double seconds_analyse;
-    /* the library's cheap estimate of 1 / condition; 0: none */
+    /* the library's smallest pivot divided by its largest; 0: not known.  It can be far above and
+     * far below 1 / condition, which trs_lu_condest estimates */
     double rcond;
     /* number of pivots that trs_ilu_options.boost replaced */
     int64_t boosted;
@@ -1385,11 +1386,12 @@ TRS_API int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, con
                           int *steps, trs_error *error);
 
 /* Estimate the reciprocal condition 1 / (|A| |A^-1|) with the factors.
- *     trs_lu *lu ; in, out.  Factors of A, wherever they solve.  L U: the ops must include TRS_N
- *         and TRS_H.  L L^H: any ops.
+ *     trs_lu *lu ; in, out.  Factors of A, wherever they solve.
  *     const trs_mat *A ; in.  As in trs_condest.
  *     trs_norm norm ; in.  As in trs_condest.
  *     double *rcond ; out.  As in trs_condest.
+ * With the ops TRS_N and TRS_H, and for L L^H, this is the estimate of trs_condest.  Otherwise four
+ * steps of inverse iteration give a lower bound of |A^-1|, which may be farther off, about n times.
  * Returns what trs_lu_solve returns, or TRS_EMATRIX. */
 TRS_API int trs_lu_condest(trs_lu *lu, const trs_mat *A, trs_norm norm, double *rcond);
 
@@ -1479,8 +1481,8 @@ typedef struct trs_mm_options {
     /* 1: read only the banner and the sizes: rows, cols, stored, field, symmetry.  nnz is 0 and
      * the arrays are NULL */
     int header;
-    /* 1: the values of an integer file are exact: int64_t, or uint64_t if the field of the banner is
-     * unsigned-integer.  A value or a sum that does not fit is TRS_EFORMAT, and mm->rounded is 1 or
+    /* 1: the values of an integer file are exact: int64_t, or uint64_t if the field of the banner
+     * is unsigned-integer.  A value or a sum that does not fit is TRS_EFORMAT, and mm->rounded is 1 or
      * more.  0: they are double */
     int64_t integers;
     /* must be zero; reserved for new members */

@@ -10,7 +10,8 @@ enum {
     EXIT_INACCURATE = 3,
     EXIT_MEMORY = 4,
     EXIT_DEVICE = 5,
-    EXIT_FAULT = 6
+    EXIT_FAULT = 6,
+    EXIT_SINGULAR = 7
 };
 
 #endif

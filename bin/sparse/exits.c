@@ -24,6 +24,7 @@ static const char *const about[] = {
     [EXIT_MEMORY] = "out of memory, or more memory needed than the limit",
     [EXIT_DEVICE] = "no usable GPU, or CUDA reported an error",
     [EXIT_FAULT] = "internal error",
+    [EXIT_SINGULAR] = "the system was solved, but the matrix is singular to working precision",
 };
 
 int exit_of(int status)

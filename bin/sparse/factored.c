@@ -80,8 +80,8 @@ static int improve_and_judge(job *j, report *r)
     if (steps < 0) steps = a->krylov ? 0 : 3;
     if (!a->krylov) r->refined = 0;
     if (steps > 0 && a->device <= 0) rc = refine(NULL, j->lu, steps, r);
-    if (!rc && a->cond && !r->incomplete)
-        rc = trs_lu_condest(j->lu, &j->p->A, TRS_NORM_ONE, &r->condition);
+    r->estimated = !r->incomplete && !a->steps;
+    if (!rc && r->estimated) rc = trs_lu_condest(j->lu, &j->p->A, TRS_NORM_ONE, &r->condition);
     if (!rc && a->det) rc = trs_lu_determinant(j->lu, &r->det);
     return rc;
 }
@@ -109,7 +109,6 @@ static void keep_factors(const trs_lu *factors, report *r)
     if (lu.u) keep_info(lu.u, &r->u, r);
     snprintf(r->library, sizeof r->library, "%s", lu.library);
     snprintf(r->ordering, sizeof r->ordering, "%s", lu.ordering);
-    r->rcond = lu.rcond;
     r->seconds_factor = lu.seconds_factor;
     r->seconds_analyse = lu.seconds_analyse;
 }

@@ -60,10 +60,8 @@ static bool bad_row(const problem *p, const void *X, bool upwards, int64_t *row,
 /* A matrix with rcond <= eps cannot be told from a singular one, as in LAPACK's gesvx. */
 bool is_singular(const report *r)
 {
-    const bool estimated = r->args->cond && !r->incomplete;
-    const double rcond = estimated ? r->condition : r->rcond;
     const double eps = is_single(r->problem->A.dtype) ? (double)FLT_EPSILON : DBL_EPSILON;
-    return (estimated || rcond > 0) && rcond <= eps;
+    return r->estimated && r->condition <= eps;
 }
 
 static void say_not_finite(report *r)

@@ -122,7 +122,7 @@ static json_t *report_json(const report *r)
     json_object_set_new(j, "bad_pivots", json_integer((json_int_t)r->pivots));
     json_object_set_new(j, "normwise_error", number(r->error.normwise));
     json_object_set_new(j, "forward_error", number(r->forward));
-    if (r->factored) json_object_set_new(j, "rcond", number(r->rcond));
+    if (r->factored && r->estimated) json_object_set_new(j, "rcond", number(r->condition));
     json_object_set_new(j, "tolerance", number(r->tolerance));
     return j;
 }

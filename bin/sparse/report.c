@@ -116,15 +116,13 @@ static void print_error(FILE *out, const report *r)
 
 static void print_condition(FILE *out, const report *r)
 {
-    const bool estimated = r->args->cond && !r->incomplete;
-    const double rcond = estimated ? r->condition : r->rcond;
-    if (r->args->cond && r->incomplete)
-        fprintf(out, "condition  not known from incomplete factors\n");
-    if (!estimated && (!r->factored || !(rcond > 0))) return;
-    fprintf(out, "condition  %s %.*e%s", estimated ? "estimate" : "at least about",
-            estimated ? 2 : 1, 1 / rcond, estimated ? " in the 1-norm" : "");
+    const bool cond = r->args->cond;
+    if (cond && r->incomplete) fprintf(out, "condition  not known from incomplete factors\n");
+    if (!r->estimated) return;
+    fprintf(out, "condition  %s %.*e in the 1-norm", cond ? "estimate" : "at least", cond ? 2 : 1,
+            1 / r->condition);
     if (is_singular(r)) fprintf(out, ": singular to working precision\n");
-    else fprintf(out, rcond < 1e-12 ? ": x may have few correct digits\n" : "\n");
+    else fprintf(out, r->condition < 1e-12 ? ": x may have few correct digits\n" : "\n");
 }
 
 /* |det| with ten digits, also where it is beyond the range of a double. */

@@ -31,8 +31,8 @@ typedef struct report {
     int refined;         /* steps of refinement; -1: was not tried */
     trs_stop stopped;    /* why there were no more */
     double omega_before; /* backward error before the first step */
-    double rcond;        /* a library's cheap estimate of 1 / condition; 0: there is none */
-    double condition;    /* 1 / condition in the 1-norm, estimated on demand; 0: was not */
+    double condition;    /* 1 / condition in the 1-norm, if it was estimated */
+    bool estimated;      /* always for complete factors, else on demand */
     trs_det det;         /* of the matrix, on demand */
     int64_t pivots;      /* that could not be divided by */
     int64_t first_pivot; /* the row of the first */

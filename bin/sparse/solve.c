@@ -113,7 +113,8 @@ static int solve_with_plan(job *j, problem *p, report *r)
     r->solve = measure(j->args->repeat, run_plan, j, &rc);
     if (!rc && j->T.dtype != p->A.dtype) rc = round_up(j, p);
     if (!rc && j->args->refine > 0) rc = refine(j->plan, NULL, j->args->refine, r);
-    if (!rc && j->args->cond) rc = trs_condest(j->plan, &j->T, TRS_NORM_ONE, &r->condition);
+    r->estimated = j->args->cond;
+    if (!rc && r->estimated) rc = trs_condest(j->plan, &j->T, TRS_NORM_ONE, &r->condition);
     if (!rc && j->args->det) rc = trs_plan_determinant(j->plan, &r->det);
     if (rc) complain("%s", trs_message());
     return rc;

@@ -84,9 +84,11 @@ static int run(const arguments *a, problem *p, report *r)
     if (rc) return exit_code(rc);
     if (a->json) code = print_json(r);
     else if (!a->quiet) print_text(r);
-    if (code || !*r->failure) return code;
-    complain("%s", r->failure);
-    return EXIT_INACCURATE;
+    if (code) return code;
+    if (*r->failure) return complain("%s", r->failure), EXIT_INACCURATE;
+    if (!is_singular(r)) return EXIT_GOOD;
+    complain("the matrix is singular to working precision: x may have no correct digits");
+    return EXIT_SINGULAR;
 }
 
 /* With what earlier runs have measured; what this one measures is added to it. */

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
 from conftest import backward_error, eps, needs_suitesparse, new_scipy, random_triangle, values
+from scipy.linalg import LinAlgWarning
 
 import trisolve
 
@@ -110,6 +111,19 @@ def test_spsolve_as_scipy(rng, form, dtype):
         assert (type(x), x.shape, x.dtype) == (type(y), y.shape, y.dtype)
         x, y = (z.toarray() if sp.issparse(z) else z for z in (x, y))
         np.testing.assert_allclose(x, y, rtol=0, atol=1000 * eps(dtype) * abs(y).max())
+
+
+@needs_suitesparse
+def test_spsolve_warns_of_the_condition():
+    A = sp.csc_array([[6.0, -2, -3, -1], [-2, 5, -1, -2], [-3, -1, 7, -3], [-1, -2, -3, 6]])  # a graph's Laplacian
+    with pytest.warns(LinAlgWarning, match="Ill-conditioned matrix"):
+        trisolve.spsolve(A, np.ones(4))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        trisolve.spsolve(A + sp.eye_array(4, format="csc"), np.ones(4))
+    B = sp.csc_array(np.tri(6) + np.eye(6))
+    exact = 1 / np.linalg.cond(B.toarray(), 1)
+    assert exact * (1 - 1e-12) <= trisolve.splu(B).rcond(B) <= 3 * exact
 
 
 @needs_suitesparse

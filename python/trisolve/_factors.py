@@ -119,6 +119,16 @@ class Factors(Solver, LinearOperator):
         check(C.trs_lu_status(self._handle.pointer, None, None, growth))
         return growth.value
 
+    def rcond(self, A) -> float:
+        """Estimate 1 / (|A| |A^-1|) in the 1-norm by a few solves; A is the matrix that was factored, on the host.
+
+        Without "N" and "H" among the ops it is a bound from above, which is less sharp.
+        """
+        value = c_double()
+        check(C.trs_lu_condest(self._handle.pointer, Matrix(canonical(A), dtype=self.dtype).struct, _abi.TRS_NORM_ONE,
+                               value))
+        return value.value
+
     @property
     def info(self) -> SimpleNamespace:
         info = _abi.trs_lu_info()

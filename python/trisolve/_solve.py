@@ -6,6 +6,7 @@ import warnings
 from typing import Callable
 
 import numpy as np
+from scipy.linalg import LinAlgWarning
 from scipy.sparse import SparseEfficiencyWarning, csc_array, issparse
 from scipy.sparse.linalg import MatrixRankWarning
 
@@ -94,6 +95,16 @@ def spsolve_triangular(A, b, lower: bool = True, overwrite_A: bool = False, over
     return plan.solve(b, out=b if overwrite_b or b is not given and view(b).owner is b else None)
 
 
+def warn_of_condition(lu, A) -> None:
+    """Warn of a matrix that is singular to working precision, as scipy.linalg.solve does; on a GPU none is sought."""
+    if view(values_of(A)).device or not A.shape[0]:
+        return
+    rcond = lu.rcond(A)
+    if not rcond > np.finfo(lu.dtype).eps:
+        warnings.warn(f"Ill-conditioned matrix (rcond={rcond:.6g}): result may not be accurate.", LinAlgWarning,
+                      stacklevel=3)
+
+
 def spsolve(A, b, permc_spec: str | None = None, use_umfpack: bool = True):
     """Solve A x = b with a sparse square matrix, as scipy.sparse.linalg.spsolve does.
 
@@ -111,7 +122,8 @@ def spsolve(A, b, permc_spec: str | None = None, use_umfpack: bool = True):
     Returns
     -------
     x : array of shape (n,) if b is a vector or one column, else (n, k), sparse if b is
-        NaN, with a MatrixRankWarning, if A is singular.
+        NaN, with a MatrixRankWarning, if A is singular.  If it is so to working precision, there is a LinAlgWarning,
+        as from scipy.linalg.solve.
 
     Examples
     --------
@@ -135,7 +147,9 @@ def spsolve(A, b, permc_spec: str | None = None, use_umfpack: bool = True):
                       stacklevel=2)
     dense = b.toarray() if issparse(b) else b
     try:
-        x = splu(A, permc_spec, ops="N", **one_solve(A)).solve(dense)
+        lu = splu(A, permc_spec, ops="N", **one_solve(A))
+        x = lu.solve(dense)
+        warn_of_condition(lu, A)
     except PivotError:
         warnings.warn("Matrix is exactly singular", MatrixRankWarning, stacklevel=2)
         x = dense * np.nan

@@ -1,5 +1,6 @@
 /* t_lu_refine.c: solves with factors of large growth are as accurate as a stable method, whatever the type, op, layout and
- * work space; factors without growth are not refined. */
+ * work space; factors without growth are not refined.  What one op tells of the
+ * condition. */
 #include "tests/common/full.h"
 #include "trisolve-suitesparse.h"
 
@@ -172,13 +173,66 @@ static void single_precision(void **state)
     trs_lu_destroy(lu);
 }
 
+/* The largest column sum of |op(A)^-1|, or row sum if not `columns`, by N solves. */
+static double inverse_norm(trs_lu *lu, const grid *g, trs_op op, bool columns)
+{
+    static char x[N * sizeof(zz)];
+    static double sum[N];
+    double most = 0;
+    memset(sum, 0, sizeof sum);
+    for (int j = 0; j < N; j++) {
+        for (int i = 0; i < N; i++) set_value(x, g->m.dtype, i, i == j);
+        assert_int_equal(trs_lu_solve(lu, op, 1, x, N, x, N, NULL), TRS_OK);
+        for (int i = 0; i < N; i++) sum[columns ? j : i] += cabs(get_value(x, g->m.dtype, i));
+    }
+    for (int i = 0; i < N; i++) most = fmax(most, sum[i]);
+    return most;
+}
+
+/* The largest column or row sum of |A|. */
+static double norm_of(const grid *g, bool columns)
+{
+    static double sum[N];
+    double most = 0;
+    memset(sum, 0, sizeof sum);
+    for (int j = 0; j < N; j++)
+        for (int64_t p = g->ptr[j]; p < g->ptr[j + 1]; p++)
+            sum[columns ? j : g->idx[p]] += cabs(get_value(g->val, g->m.dtype, p));
+    for (int i = 0; i < N; i++) most = fmax(most, sum[i]);
+    return most;
+}
+
+/* Factors that solve with one op alone give a bound of the condition, in either norm, that is off by about N at most. */
+static void condition_with_one_op(void **state)
+{
+    (void)state;
+    static grid g;
+    for (int k = 0; k < 12; k++) {
+        const trs_op op = (trs_op)(k % 3);
+        const trs_norm which = k / 3 % 2 ? TRS_NORM_INF : TRS_NORM_ONE;
+        const trs_factor_options opt = {.method = methods[0], .plan = {.ops = 1u << op}};
+        const bool columns = which == TRS_NORM_ONE;
+        trs_lu *lu;
+        double rcond;
+        make(&g, k / 6 ? TRS_C64 : TRS_F64, 1);
+        for (int64_t p = 0; p < g.m.nnz; p++) /* row 40 is nearly zero */
+            if (g.idx[p] == 40) set_value(g.val, g.m.dtype, p, 1e-9 * g.value[p]);
+        assert_int_equal(trs_factor(&lu, &g.m, &opt), TRS_OK);
+        const double inverse = inverse_norm(lu, &g, op, columns == (op == TRS_N));
+        const double exact = 1 / (norm_of(&g, columns) * inverse);
+        assert_int_equal(trs_lu_condest(lu, &g.m, which, &rcond), TRS_OK);
+        if (!(rcond >= exact * (1 - 1e-6) && rcond <= 2 * N * exact))
+            fail_msg("op %d, norm %d: rcond %g, not %g", (int)op, (int)which, rcond, exact);
+        trs_lu_destroy(lu);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weak_diagonals),
-        cmocka_unit_test(one_op),
-        cmocka_unit_test(near_overflow),
-        cmocka_unit_test(single_precision),
+        cmocka_unit_test(weak_diagonals),        cmocka_unit_test(one_op),
+        cmocka_unit_test(near_overflow),         cmocka_unit_test(single_precision),
+        cmocka_unit_test(condition_with_one_op),
     };
     return cmocka_run_group_tests_name("lu_refine", tests, NULL, NULL);
 }
