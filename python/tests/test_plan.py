@@ -166,6 +166,46 @@ def test_threads_share_a_plan(rng):
         assert not wrong
 
 
+def test_a_plan_grows(rng):
+    T = random_triangle(rng, 2000, "f8")
+    b = values(rng, 2000, "f8")
+    plan = trisolve.Plan(T, ops="NT")
+    last = plan.info.grows_at
+    assert last > 1 and plan.info.solver == "cpu-serial"
+    for count in range(1, last):
+        plan.solve(b)
+        assert plan.info.solves == count
+    plan.solve(b)
+    plan.solve(b, "T")
+    assert "; after " in plan.info.reason and plan.info.grows_at == last  # for T
+    for _ in range(last):
+        assert backward_error(T.T, plan.solve(b, "T"), b) < 60 * eps("f8")
+    assert plan.info.grows_at == 0
+    assert backward_error(T, plan.update(2 * T).solve(b) * 2, b) < 60 * eps("f8")
+    assert trisolve.Plan(T, solves=1).info.grows_at == 0
+    assert trisolve.Plan(T, solves=trisolve.MANY).info.grows_at == 0
+    assert trisolve.Plan(T).tune().info.grows_at == 0
+    with pytest.raises(trisolve.ArgumentError):
+        trisolve.Plan(T, solves=-1)
+
+
+def test_threads_share_a_plan_that_grows(rng):
+    T = random_triangle(rng, 2000, "f8")
+    b = values(rng, 2000, "f8")
+    plan, errors = trisolve.Plan(T), []
+
+    def many():
+        errors.extend(backward_error(T, plan.solve(b), b) for _ in range(50))
+
+    threads = [threading.Thread(target=many) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(errors) == 200 and max(errors) < 60 * eps("f8")
+    assert plan.info.grows_at == 0
+
+
 def test_bad_arguments_are_exceptions(rng):
     T = random_triangle(rng, 10, "f8")
     plan = trisolve.Plan(T)

@@ -9,13 +9,13 @@ from ._factors import Factors, ic0, ilu0, splu
 from ._io import mminfo, mmread, mmwrite
 from ._library import (ArgumentError, DeviceError, Error, FileError, FormatError, GrowthError, LibraryError,
                        MatrixError, OutOfMemoryError, PivotError, StateError, UnsupportedError, solvers, version)
-from ._plan import Plan
+from ._plan import MANY, Plan
 from ._solve import factorized, spsolve, spsolve_triangular
 
 __version__ = version()
 __all__ = [
     "Plan", "Factors", "splu", "spsolve", "spsolve_triangular", "factorized", "ilu0", "ic0",
-    "mmread", "mmwrite", "mminfo", "solvers", "version",
+    "mmread", "mmwrite", "mminfo", "solvers", "version", "MANY",
     "Error", "ArgumentError", "StateError", "OutOfMemoryError", "UnsupportedError", "MatrixError", "PivotError",
     "FileError", "FormatError", "DeviceError", "LibraryError", "GrowthError",
 ]

@@ -137,6 +137,11 @@ class Factors(Solver, LinearOperator):
         result.l, result.u = (plan_info(plan) if plan else None for plan in (info.l, info.u))
         return result
 
+    def _plans(self) -> list:
+        info = _abi.trs_lu_info()
+        check(C.trs_lu_get_info(self._handle.pointer, info))
+        return [plan for plan in (info.l, info.u) if plan]
+
     @property
     def nnz(self) -> int:
         info = self.info

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import nullcontext
 from ctypes import POINTER, byref, c_char, c_int32, c_int64, c_void_p, cast
 from types import SimpleNamespace
 from typing import Any, Callable
@@ -18,6 +19,7 @@ OPS = {"N": _abi.TRS_N, "T": _abi.TRS_T, "H": _abi.TRS_H}
 LAYOUTS = {"F": _abi.TRS_COL_MAJOR, "C": _abi.TRS_ROW_MAJOR}
 ORDERS = {"auto": _abi.TRS_ORDER_AUTO, "natural": _abi.TRS_ORDER_NATURAL, "level": _abi.TRS_ORDER_LEVEL}
 PIVOTS = {"fail": _abi.TRS_PIVOT_FAIL, "skip": _abi.TRS_PIVOT_SKIP, "replace": _abi.TRS_PIVOT_REPLACE}
+MANY = 2**63 - 1  # for `solves`: so many that only the time of a solve counts
 WORK_COLUMNS = 64  # of a work space at most; more right-hand sides are done in turns
 
 
@@ -37,7 +39,8 @@ def whole(number, what: str) -> int:
 
 def plan_options(A: Matrix, *, ops: str = "N", solver: str | None = None, device: int | str | None = None,
                  nrhs: int = 1, layout: str = "F", threads: int = 0, memory_limit: int = 0, order: str = "auto",
-                 bitwise: bool = False, pivot: str = "fail", pivot_value: float = 0.0, measure: bool = False):
+                 bitwise: bool = False, pivot: str = "fail", pivot_value: float = 0.0, measure: bool = False,
+                 solves: int = 0):
     """Put the options of a plan into a trs_options; Plan tells what they mean."""
     device = A.device if device is None else 0 if device == "cpu" else whole(device, "device") + 1
     bits = sum(1 << pick(OPS, op, "each of ops") for op in set(ops))
@@ -45,13 +48,14 @@ def plan_options(A: Matrix, *, ops: str = "N", solver: str | None = None, device
         solver=solver.encode() if solver else None, device=device, ops=bits, nrhs=whole(nrhs, "nrhs"),
         threads=whole(threads, "threads"), layout=pick(LAYOUTS, layout, "layout"), memory_limit=memory_limit,
         order=pick(ORDERS, order, "order"), bitwise=bitwise, pivot=pick(PIVOTS, pivot, "pivot"),
-        pivot_value=pivot_value, measure=measure)
+        pivot_value=pivot_value, measure=measure, solves=solves)
 
 
 class Solver:
     """What plans and factors have in common: solves, from any thread, on any stream.
 
-    Each thread has a work space for each stream that it solves on.
+    Each thread has a work space for each stream that it solves on.  A plan that may still grow (doc/growing.md) solves
+    with its own one on the first stream, because only such a solve can grow; until it has grown, solves take turns.
     """
 
     # of the library: the solve, what makes and destroys a work space, and the member of trs_exec that takes it
@@ -67,8 +71,21 @@ class Solver:
 
     def _set_up(self, handle: Handle, A: Matrix, device: int) -> None:
         self._handle, self._device, self._local = handle, max(device, 0), threading.local()
+        self._turns, self._first_stream, self._grows = threading.Lock(), None, self._may_grow()
         self._pattern, self._values = A.pattern, A.values
         self.dtype, self.shape = A.dtype, A.shape
+
+    def _plans(self) -> list:
+        """The plans of the library that solve."""
+        raise NotImplementedError
+
+    def _may_grow(self) -> bool:
+        info = _abi.trs_info()
+        for plan in self._plans():
+            check(C.trs_plan_info(plan, info))
+            if info.grows_at:
+                return True
+        return False
 
     def _work(self, stream: int, nrhs: int, anew: bool) -> Handle:
         """This thread's work space for a stream, with room for so many right-hand sides."""
@@ -114,14 +131,24 @@ class Solver:
         op = pick(OPS, str(trans).upper(), "trans")
         s = sides(b, out, self.shape[0], self.dtype, self._device)
         stream = stream_of(s.B.owner, stream)
-        for anew in (False, True):  # an update may have made work spaces invalid
-            work = self._work(stream, min(max(s.nrhs, 1), WORK_COLUMNS), anew)
-            status = self._solve(self._handle.pointer, op, s.nrhs, s.B.address, s.ldb, s.X.address, s.ldx,
-                                 _abi.trs_exec(stream=stream, layout=s.layout, **{self._work_member: work.pointer}))
-            if status != StateError.status:
-                break
-        check(status)
+        with self._turns if self._grows else nullcontext():
+            check(self._solve_sides(op, s, stream))
         return s.X.owner
+
+    def _solve_sides(self, op: int, s, stream) -> int:
+        if self._first_stream is None:
+            self._first_stream = stream
+        own = self._grows and stream == self._first_stream
+        columns = min(max(s.nrhs, 1), WORK_COLUMNS)
+        for anew in (False, True):  # an update may have made work spaces invalid
+            work = {} if own else {self._work_member: self._work(stream, columns, anew).pointer}
+            status = self._solve(self._handle.pointer, op, s.nrhs, s.B.address, s.ldb, s.X.address, s.ldx,
+                                 _abi.trs_exec(stream=stream, layout=s.layout, **work))
+            if own or status != StateError.status:
+                break
+        if own and not self._may_grow():  # the work spaces that are there solve as before it has grown
+            self._grows, self._local = False, threading.local()
+        return status
 
 
 class Plan(Solver):
@@ -161,6 +188,9 @@ class Plan(Solver):
         What is done about a pivot that is missing, zero or not finite: a PivotError, x(row) = 0, or `pivot_value`.
     measure : bool
         Solve with the few solvers that are predicted to be cheapest, and keep the fastest.
+    solves : int
+        How many solves the plan is made for.  0: it begins with what is prepared fastest, and grows when that pays;
+        1: it stays so; trisolve.MANY: it begins with the solver that is fastest.
 
     Raises
     ------
@@ -190,6 +220,15 @@ class Plan(Solver):
 
     _solve, _make_work, _destroy_work = C.trs_solve, C.trs_work_create, C.trs_work_destroy
     _work_member = "work"
+
+    def _plans(self) -> list:
+        return [self._handle.pointer]
+
+    def tune(self) -> "Plan":
+        """Grow now: choose the fastest solver and build it.  No solve may be running meanwhile."""
+        check(C.trs_plan_tune(self._handle.pointer))
+        self._grows, self._local = False, threading.local()
+        return self
 
     def __init__(self, A, lower: bool | None = True, unit_diagonal: bool = False, strict: bool = False,
                  permuted: bool = False, *, saved: str | os.PathLike | None = None, **options: Any):

@@ -24,21 +24,16 @@ def common_type(A, b):
     return A if a_type == dtype else A.astype(dtype), b if b_type == dtype else b.astype(dtype)
 
 
-def one_solve(A) -> dict:
-    """Options for a single solve, which would not repay a longer analysis, nor the time to choose between solvers."""
-    return {"solver": "cuda-dataflow" if view(values_of(A)).device else "cpu-serial"}
-
-
 def strict_plan(A, lower: bool, unit_diagonal: bool) -> Plan:
     """The plan of a triangle; zeros that A stores in the other triangle, as those of BSR, are no entries of it."""
     try:
-        return Plan(A, lower, unit_diagonal, strict=True, **one_solve(A))
+        return Plan(A, lower, unit_diagonal, strict=True, solves=1)
     except MatrixError:
         if not hasattr(A, "eliminate_zeros"):
             raise
     A = A.copy()
     A.eliminate_zeros()
-    return Plan(A, lower, unit_diagonal, strict=True, **one_solve(A))
+    return Plan(A, lower, unit_diagonal, strict=True, solves=1)
 
 
 def spsolve_triangular(A, b, lower: bool = True, overwrite_A: bool = False, overwrite_b: bool = False,
@@ -147,7 +142,7 @@ def spsolve(A, b, permc_spec: str | None = None, use_umfpack: bool = True):
                       stacklevel=2)
     dense = b.toarray() if issparse(b) else b
     try:
-        lu = splu(A, permc_spec, ops="N", **one_solve(A))
+        lu = splu(A, permc_spec, ops="N", solves=1)
         x = lu.solve(dense)
         warn_of_condition(lu, A)
     except PivotError:
