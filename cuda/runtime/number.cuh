@@ -166,8 +166,9 @@ template <class F> inline int for_type(trs_dtype t, F f)
         return f(cuFloatComplex());
     case TRS_C64:
         return f(cuDoubleComplex());
+    default: /* integers, which no solver takes */
+        return TRS_EARG;
     }
-    return TRS_EARG;
 }
 
 #endif
