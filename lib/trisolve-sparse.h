@@ -693,10 +693,12 @@ TRS_API void trs_plan_destroy(trs_plan *plan);
  * TRS_EFORMAT (the file has no wisdom, or a line is wrong). */
 TRS_API int trs_wisdom_import(const char *file);
 
-/* Write all wisdom of the process, as a line of text for each entry.
+/* Write all wisdom of the process, as a line of text for each entry.  Entries that the file has
+ * already and the process has not are kept; several processes may export to one file at once.
  *     const char *file ; in.  The data goes to a temporary file in the same folder, which replaces
  *         the old file once all data is on the disk.  "-": standard output.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM or TRS_EFILE. */
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EFILE, or TRS_EFORMAT (the file exists and has no wisdom:
+ * it is left as it is). */
 TRS_API int trs_wisdom_export(const char *file);
 
 /* Discard the wisdom of the process.  Files are unchanged.  The file of TRISOLVE_WISDOM is not

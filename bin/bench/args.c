@@ -79,6 +79,7 @@ static const char help[] =
     "      --json=FILE        write the same as JSON\n"
     "      --html=FILE        write a page: summary, figures, tables; needs python3\n"
     "      --plot=DIR         draw figures as SVG files in DIR; needs python3\n"
+    "                         FILE may be -, standard output, which implies --quiet\n"
     "      --choice           show the automatic choice relative to the fastest\n"
     "                         solver, and the share within 1.1 and 1.3\n"
     "  -q, --quiet            print no table\n"
@@ -111,7 +112,7 @@ static void take_filter(const option_row *row, const char *text, void *user)
 static void take_solvers(const option_row *row, const char *text, void *user)
 {
     char name[64];
-    if (find_unknown_solver(text, name, sizeof name)) wrong(row->what, name);
+    if (find_unknown_solver(text, name, sizeof name)) refuse_solver(row->what, name);
     ((arguments *)user)->session.settings.solvers = text;
 }
 
@@ -120,7 +121,7 @@ static void take_without(const option_row *row, const char *text, void *user)
 {
     char name[64];
     (void)user;
-    if (find_unknown_solver(text, name, sizeof name)) wrong(row->what, name);
+    if (find_unknown_solver(text, name, sizeof name)) refuse_solver(row->what, name);
     setenv("TRISOLVE_WITHOUT", text, 1);
 }
 
@@ -180,8 +181,8 @@ static const option_row rows[] = {
      .what = "--precision needs f32, f64, c32 or c64, but got"},
     {"nrhs", 0, TEXT, take_whole, .member = SETTING(nrhs), NUMBERS(1, 100000),
      .what = "--nrhs needs a number from 1 to 100000, but got"},
-    {"solvers", 0, TEXT, take_solvers, .what = "no such solver in this build"},
-    {"without", 0, TEXT, take_without, .bits = WITHOUT, .what = "no such solver in this build"},
+    {"solvers", 0, TEXT, take_solvers, .what = "no such solver in this build (trisolve-sparse --list-solvers lists them)"},
+    {"without", 0, TEXT, take_without, .bits = WITHOUT, .what = "no such solver in this build (trisolve-sparse --list-solvers lists them)"},
     {"device", 0, TEXT, take_device, .bits = DEVICE, NUMBERS(0, 1000),
      .what = "--device needs the number of a device, but got"},
     {"cpu", 0, NO_TEXT, take_flag, .member = AT(cpu), .bits = CPU},
@@ -248,12 +249,21 @@ static void check_names(const arguments *a)
             wrong("--dense needs sizes from 1 to 32768, but got", s->names[k]);
 }
 
-static void check_values(const arguments *a)
+static bool is_output(const char *name)
+{
+    return name && (!strcmp(name, "-") || !strcmp(name, "/dev/stdout"));
+}
+
+static void check_values(arguments *a)
 {
     const settings *s = &a->session.settings;
-    const outputs *o = &a->session.outputs;
+    outputs *o = &a->session.outputs;
     if (a->processes.resume && !o->csv && !o->json && !o->html)
         wrong("--resume needs --csv, --json or --html", NULL);
+    const int printed = is_output(o->csv) + is_output(o->json) + is_output(o->html);
+    if (printed && printed + o->choice > 1)
+        wrong("only one of --csv, --json, --html and --choice can go to standard output", NULL);
+    if (printed) o->quiet = true; /* the table would be in it */
     if (s->dense && s->retype && parts_of(s->dtype) > 1)
         wrong("--dense supports only f32 and f64", NULL);
 }

@@ -20,6 +20,7 @@ int main(int argc, char **argv)
 {
     arguments a;
     session *s = &a.session;
+    open_standard_streams();
     parse_arguments(argc, argv, &a);
     find_host(&s->settings, &s->host);
     if (is_choosing(&a)) know_this_cpu();

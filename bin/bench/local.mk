@@ -20,14 +20,13 @@ BENCH_COLLECTION = bin/bench/collection/child.c \
 	bin/bench/collection/wire.c bin/bench/collection/wire.h
 BENCH_REPORT = bin/bench/report/choice.c bin/bench/report/columns.c bin/bench/report/columns.h \
 	bin/bench/report/csv.c bin/bench/report/dense_table.c bin/bench/report/figures.c \
-	bin/bench/report/io_table.c bin/bench/report/json.c bin/bench/report/output.c \
-	bin/bench/report/output.h bin/bench/report/report.c bin/bench/report/report.h \
+	bin/bench/report/io_table.c bin/bench/report/json.c bin/bench/report/report.c bin/bench/report/report.h \
 	bin/bench/report/screen.c bin/bench/report/screen.h bin/bench/report/table.c \
 	bin/bench/report/text.c bin/bench/report/text.h
 bin_trisolve_bench_SOURCES = bin/bench/args.c bin/bench/args.h bin/bench/bench.c \
 	$(BENCH_CALIBRATE) bin/bench/run.c \
 	$(BENCH_MEASURE) $(BENCH_INPUT) $(BENCH_COLLECTION) $(BENCH_REPORT) \
-	$(COSTS_OF_CPU) $(FILES) $(NUMBERS) $(OPTIONS) $(PROBLEMS) $(SCRIPT)
+	$(COSTS_OF_CPU) $(FILES) $(NUMBERS) $(OPTIONS) $(OUTPUT) $(PROBLEMS) $(SCRIPT)
 bin_trisolve_bench_LDFLAGS = $(RPATH_BIN)
 bin_trisolve_bench_LDADD = $(FACTOR_LIBS) $(TRISOLVE) $(JANSSON_LIBS)
 

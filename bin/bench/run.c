@@ -125,12 +125,9 @@ static int run_apart(runner *r, journal *j, const char *name, bool *ran)
 
 static int run_all_apart(runner *r)
 {
-    const outputs *o = &r->args->session.outputs;
-    const char *first[] = {o->csv, o->json, o->html, NULL};
-    int file = 0, done = 0, known = 0;
-    while (file < 3 && !first[file]) file++;
+    int done = 0, known = 0;
     journal j;
-    int code = journal_open(&j, &r->args->processes, first[file]);
+    int code = journal_open(&j, &r->args->processes, reports_first_file(&r->reports));
     const double begun = now();
     for (int k = 0; k < r->names.count && !code; k++) {
         bool ran = false;
@@ -178,7 +175,7 @@ static int run_and_report(runner *r)
     if (!r->settings->io) r->left_out = named - r->names.count;
     int code = reports_begin(&r->reports, &r->args->session);
     if (!code) code = run_what_is_asked(r);
-    const int closed = reports_end(&r->reports, !code);
+    const int closed = reports_end(&r->reports, !code && r->measured > 0);
     if (!code) code = closed;
     FILE *child = r->args->session.outputs.child;
     if (!child) return conclude(r, named, code);

@@ -12,7 +12,18 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * EXIT_USAGE. */
 _Noreturn void wrong(const char *what, const char *value);
 
+/* The same for a mistyped word, with the known one that is nearest (NULL: none is near). */
+_Noreturn void wrong_word(const char *what, const char *word, const char *nearest);
+
 /* Complains, and returns EXIT_USAGE. */
 int out_of_memory(void);
+
+/* Open those of the descriptors 0, 1 and 2 that are closed, before anything else gets them: what is
+ * written to a stream must not get into a file.  Using such a stream fails as if it were closed. */
+void open_standard_streams(void);
+
+/* Write out standard output.  Returns code; after a failure EXIT_USAGE for EXIT_GOOD, with a
+ * sentence. */
+int flush_output(int code);
 
 #endif

@@ -5,12 +5,14 @@
 #include "options.h"
 
 #include "base/debug.h"
+#include "base/nearest.h"
 #include "trisolve-sparse.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* FIRST is what getopt_long returns for row 0: it is beyond all letters */
 enum { FIRST = 256, MOST_ROWS = 64 };
@@ -45,6 +47,16 @@ double positive_number(const option_row *row, const char *text)
     const double v = strtod(text, &end);
     if (end == text || *end || !(v > 0 && v < row->most)) wrong_value(row, text);
     return v;
+}
+
+int word_of(const option_row *row, const char *text, const char *const *words)
+{
+    const char *best = NULL;
+    for (int k = 0; words[k]; k++) {
+        if (!strcmp(text, words[k])) return k;
+        trs_nearer(text, words[k], &best);
+    }
+    wrong_word(row->what, text, best);
 }
 
 void take_flag(const option_row *row, const char *text, void *arguments)
@@ -84,7 +96,7 @@ void leave_with_text(const option_row *row, const char *text, void *arguments)
     (void)text, (void)arguments;
     fputs(row->what, stdout);
     print_address();
-    exit(EXIT_GOOD);
+    exit(flush_output(EXIT_GOOD));
 }
 
 void print_address(void)
@@ -96,7 +108,7 @@ void leave_version(const option_row *row, const char *text, void *arguments)
 {
     (void)row, (void)text, (void)arguments;
     printf("%s %s\n", program_name, trs_version());
-    exit(EXIT_GOOD);
+    exit(flush_output(EXIT_GOOD));
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */

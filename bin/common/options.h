@@ -46,6 +46,10 @@ void print_address(void);
 int whole_number(const option_row *row, const char *text);
 double positive_number(const option_row *row, const char *text);
 
+/* The place of text among the words, which end with NULL.  If it is none of them: the sentence of the
+ * row, with the nearest word, and leaves. */
+int word_of(const option_row *row, const char *text, const char *const *words);
+
 /* Options that exclude one another: one of the first with one of the others. */
 typedef struct exclusion {
     unsigned one, others; /* bits of the rows */

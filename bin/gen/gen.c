@@ -1,6 +1,7 @@
 /* gen.c: trisolve-gen KIND SIZE: writes a test triangle. */
 #include "config.h"
 
+#include "base/nearest.h"
 #include "bin/common/binary.h"
 #include "bin/common/message.h"
 #include "bin/common/options.h"
@@ -82,7 +83,7 @@ static void leave_help(const option_row *row, const char *text, void *user)
 {
     (void)row, (void)text, (void)user;
     print_help();
-    exit(EXIT_GOOD);
+    exit(flush_output(EXIT_GOOD));
 }
 
 #define AT(name) .member = offsetof(arguments, name)
@@ -112,8 +113,12 @@ static const option_row *next_given(const option_row *row, arguments *a)
 static void check_options(arguments *a)
 {
     const problem_kind *kind = problem_kind_at(0);
-    for (int k = 1; kind && strcmp(kind->name, a->kind); k++) kind = problem_kind_at(k);
-    if (!kind) wrong("unknown kind", a->kind);
+    const char *best = NULL;
+    for (int k = 1; kind && strcmp(kind->name, a->kind); k++) {
+        trs_nearer(a->kind, kind->name, &best);
+        kind = problem_kind_at(k);
+    }
+    if (!kind) wrong_word("unknown kind", a->kind, best);
     for (const option_row *o = rows; (o = next_given(o, a)); o++)
         if (!strstr(kind->options, o->name)) {
             complain("%s has no option --%s", a->kind, o->name);
@@ -166,6 +171,7 @@ int main(int argc, char **argv)
 {
     arguments a;
     trs_mm mm;
+    open_standard_streams();
     parse(argc, argv, &a);
     int rc = problem_make(a.kind, a.size, &a.opt, &mm);
     if (rc) complain("%s", said());

@@ -92,11 +92,11 @@ static int run(const arguments *a, facts *f)
 int main(int argc, char **argv)
 {
     arguments a;
+    open_standard_streams();
     parse_arguments(argc, argv, &a);
     facts *f = calloc((size_t)a.count, sizeof *f);
     int code = f ? run(&a, f) : out_of_memory();
     for (int k = 0; f && k < a.count; k++) facts_free(&f[k]);
     free(f);
-    if (fflush(stdout)) complain("cannot write to standard output"), code = EXIT_USAGE;
-    return code;
+    return flush_output(code);
 }

@@ -4,6 +4,7 @@
 
 #include "info.h"
 #include "base/noun.h"
+#include "bin/common/output.h"
 #include "bin/report/script.h"
 
 #include <errno.h>
@@ -45,18 +46,13 @@ static int draw(const facts *f, FILE *out)
 
 int plot_widths(const char *file, const facts *f)
 {
-    char part[4096];
+    output o;
     if (!f->part[LOWER].levels && !f->part[UPPER].levels && !f->part[PERMUTED].levels)
         return complain("--plot: %s has no levels", f->file), EXIT_USAGE;
-    const int n = snprintf(part, sizeof part, "%s.part", file);
-    if (n < 0 || (size_t)n >= sizeof part) return complain("%s: name too long", file), EXIT_USAGE;
     int code = script_check("--plot");
+    if (!code) code = file_open(&o, file);
     if (code) return code;
-    FILE *out = fopen(part, "w");
-    if (!out) return complain("%s: %s", file, strerror(errno)), EXIT_USAGE;
-    code = draw(f, out);
-    if ((fclose(out) || rename(part, file)) && !code)
-        code = (complain("%s: %s", file, strerror(errno)), EXIT_USAGE);
-    if (code) remove(part);
-    return code;
+    code = draw(f, o.f);
+    const int closed = file_close(&o, !code);
+    return code ? code : closed;
 }

@@ -12,6 +12,7 @@ import math
 import os
 import re
 import sys
+import tempfile
 from collections import namedtuple
 
 NAN = float("nan")
@@ -680,14 +681,38 @@ def regret(run, solves):
 # ---- the command line ----------------------------------------------------------------------------
 
 def write(name, words):
-    """The file appears complete or not at all."""
+    """The file appears complete or not at all.  A link is followed; what is no regular file is written directly."""
     if name == "-":
+        if sys.stdout is None:
+            raise OSError("standard output is closed")
         sys.stdout.reconfigure(encoding="utf-8")
         sys.stdout.write(words)
+        sys.stdout.flush()
         return
-    with open(name + ".part", "w", encoding="utf-8") as f:
-        f.write(words)
-    os.replace(name + ".part", name)
+    target = os.path.realpath(name)
+    is_open = re.match("/dev/(std|fd/)|/proc/", os.path.abspath(name))
+    if is_open or (os.path.exists(target) and not os.path.isfile(target)):
+        with open(name, "w", encoding="utf-8") as f:
+            f.write(words)
+        return
+    mode = os.stat(target).st_mode & 0o7777 if os.path.exists(target) else 0o666 & ~umask()
+    fd, part = tempfile.mkstemp(prefix=os.path.basename(target) + ".part-", dir=os.path.dirname(target))
+    try:
+        with open(fd, "w", encoding="utf-8") as f:
+            f.write(words)
+            f.flush()
+            os.fchmod(fd, mode)
+            os.fsync(fd)
+        os.replace(part, target)
+    except BaseException:
+        os.unlink(part)
+        raise
+
+
+def umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def main():

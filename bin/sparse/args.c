@@ -5,6 +5,7 @@
 #include "exits.h"
 #include "report.h"
 
+#include "base/nearest.h"
 #include "bin/common/message.h"
 #include "bin/common/options.h"
 
@@ -34,7 +35,7 @@ static const char help[] =
     "                         factors M near A with this level of fill, which solve\n"
     "                         M x = b, then refine or start a Krylov method\n"
     "      --ordering=NAME    ordering of complete factors: amd, colamd, metis,\n"
-    "                         natural, best\n"
+    "                         nesdis, natural, best\n"
     "      --krylov=METHOD    cg, gmres or bicgstab, preconditioned by the factors\n"
     "                         (default: ic0 for cg, else ilu0)\n"
     "      --ilu-ordering=O   ordering of incomplete factors: natural (default), rcm,\n"
@@ -94,27 +95,54 @@ static void take_op(const option_row *row, const char *text, void *user)
     ((arguments *)user)->op = (trs_op)row->value;
 }
 
+bool is_incomplete(const char *method)
+{
+    if (!method) return false;
+    const char *level = !strncmp(method, "ilu", 3) ? method + 3 : method + 2;
+    return (!strncmp(method, "ilu", 3) || !strncmp(method, "ic", 2)) && *level >= '0' &&
+           *level <= '9' && !level[1];
+}
+
 static void take_factor(const option_row *row, const char *text, void *user)
 {
+    static const char *const method[] = {"auto", "cholmod", "klu", "umfpack", "ilu0", "ic0", NULL};
     arguments *a = user;
-    (void)row;
+    if (text && !is_incomplete(text)) word_of(row, text, method);
     a->factor = true;
     a->method = text && strcmp(text, "auto") ? text : NULL;
 }
 
+static void take_ordering(const option_row *row, const char *text, void *user)
+{
+    static const char *const name[] = {"amd", "colamd", "metis", "nesdis", "natural", "best", NULL};
+    word_of(row, text, name);
+    ((arguments *)user)->ordering = text;
+}
+
+static void take_solver(const option_row *row, const char *text, void *user)
+{
+    trs_solver_info s;
+    const char *best = NULL;
+    bool known = false;
+    for (int k = 0; trs_solver_get(k, &s) == TRS_OK && !known; k++) {
+        known = !strcmp(s.name, text);
+        trs_nearer(text, s.name, &best);
+    }
+    if (!known) wrong_word(row->what, text, best);
+    ((arguments *)user)->solver = text;
+}
+
 static void take_krylov(const option_row *row, const char *text, void *user)
 {
-    if (!is_krylov(text)) wrong(row->what, text);
+    static const char *const method[] = {"cg", "gmres", "bicgstab", NULL};
+    word_of(row, text, method);
     ((arguments *)user)->krylov = text;
 }
 
 static void take_ilu_ordering(const option_row *row, const char *text, void *user)
 {
-    static const char *const name[] = {"natural", "rcm", "multicolour"};
-    int k = 0;
-    while (k < 3 && strcmp(text, name[k])) k++;
-    if (k == 3) wrong(row->what, text);
-    ((arguments *)user)->ilu_ordering = (trs_ilu_ordering)k;
+    static const char *const name[] = {"natural", "rcm", "multicolour", NULL};
+    ((arguments *)user)->ilu_ordering = (trs_ilu_ordering)word_of(row, text, name);
 }
 
 static void take_device(const option_row *row, const char *text, void *user)
@@ -138,8 +166,8 @@ static void take_wisdom(const option_row *row, const char *text, void *user)
 static void take_precision(const option_row *row, const char *text, void *user)
 {
     arguments *a = user;
-    a->single = !strcmp(text, "single") || !strcmp(text, "f32");
-    if (!a->single && strcmp(text, "double") && strcmp(text, "f64")) wrong(row->what, text);
+    static const char *const name[] = {"double", "f64", "single", "f32", NULL};
+    a->single = word_of(row, text, name) >= 2;
 }
 
 static void take_pivots(const option_row *row, const char *text, void *user)
@@ -156,7 +184,8 @@ static void take_pivots(const option_row *row, const char *text, void *user)
 static void leave_list(const option_row *row, const char *text, void *user)
 {
     (void)row, (void)text, (void)user;
-    exit(list_solvers());
+    list_solvers();
+    exit(flush_output(EXIT_GOOD));
 }
 
 static void leave_help(const option_row *row, const char *text, void *user)
@@ -166,7 +195,7 @@ static void leave_help(const option_row *row, const char *text, void *user)
     fputs("\nExit status:\n", stdout);
     for (int k = 0; exit_about(k); k++) printf("  %d  %s\n", k, exit_about(k));
     print_address();
-    exit(EXIT_GOOD);
+    exit(flush_output(EXIT_GOOD));
 }
 
 /* ---- the options ----------------------------------------------------------------------------- */
@@ -199,8 +228,10 @@ static const option_row rows[] = {
     {"unit", 0, NO_TEXT, take_bits, .member = AT(kind), .value = TRS_UNIT},
     {"trans", 0, NO_TEXT, take_op, .value = TRS_T},
     {"conj-trans", 0, NO_TEXT, take_op, .value = TRS_H},
-    {"factor", 0, MAY_TEXT, take_factor, .bits = FACTOR},
-    {"ordering", 0, TEXT, take_text, .member = AT(ordering)},
+    {"factor", 0, MAY_TEXT, take_factor, .bits = FACTOR,
+     .what = "--factor needs auto, cholmod, klu, umfpack, ilu0 to ilu9 or ic0 to ic9, but got"},
+    {"ordering", 0, TEXT, take_ordering,
+     .what = "--ordering needs amd, colamd, metis, nesdis, natural or best, but got"},
     {"krylov", 0, TEXT, take_krylov, .bits = KRYLOV,
      .what = "--krylov needs cg, gmres or bicgstab, but got"},
     {"steps", 0, TEXT, take_whole, .member = AT(steps), .bits = STEPS, NUMBERS(1, 1e6)},
@@ -213,7 +244,8 @@ static const option_row rows[] = {
     {"ilu-ordering", 0, TEXT, take_ilu_ordering,
      .what = "--ilu-ordering needs natural, rcm or multicolour, but got"},
     {"precision", 0, TEXT, take_precision, .what = "--precision needs double or single, but got"},
-    {"solver", 0, TEXT, take_text, .member = AT(solver), .bits = SOLVER},
+    {"solver", 0, TEXT, take_solver, .bits = SOLVER,
+     .what = "no such solver in this build (--list-solvers lists them)"},
     {"measure", 0, NO_TEXT, take_flag, .member = AT(measure), .bits = MEASURE},
     {"wisdom", 0, MAY_TEXT, take_wisdom, .bits = WISDOM},
     {"no-calibrate", 0, NO_TEXT, take_flag, .member = AT(no_calibrate)},
@@ -256,14 +288,6 @@ static const exclusion exclusions[] = {
      "--steps and --device are only for factors, not for triangles"},
     {0, 0, NULL},
 };
-
-bool is_incomplete(const char *method)
-{
-    if (!method) return false;
-    const char *level = !strncmp(method, "ilu", 3) ? method + 3 : method + 2;
-    return (!strncmp(method, "ilu", 3) || !strncmp(method, "ic", 2)) && *level >= '0' &&
-           *level <= '9' && !level[1];
-}
 
 /* What the options mean together. */
 static void complete(arguments *a, unsigned given)

@@ -92,7 +92,8 @@ static int solve_with_factors(job *j, report *r)
     int (*const solve)(void *) = a->krylov ? run_krylov : run_lu;
     int rc;
     r->solve = measure(a->repeat, solve, j, &rc);
-    if (!rc && a->steps) rc = run_steps(a, j->p, &j->at, j->lu, solve, j, r);
+    if (rc) return rc;
+    if (a->steps) rc = run_steps(a, j->p, &j->at, j->lu, solve, j, r);
     if (!rc && a->krylov) rc = split_iteration(a, &j->at, j->lu, &j->v, r);
     if (!rc) rc = place_get_x(&j->at, j->p);
     if (!rc) rc = improve_and_judge(j, r);

@@ -4,6 +4,7 @@
 
 #include "problem.h"
 
+#include "bin/common/message.h"
 #include "bin/common/numbers.h"
 
 #include <math.h>
@@ -63,9 +64,11 @@ int leave_out_rows(const arguments *a, problem *p)
     const int64_t n = p->A.n;
     char *out = calloc((size_t)n + 1, 1), *Y = calloc((size_t)(n * p->nrhs) + 1, size);
     int rc = out && Y ? TRS_OK : TRS_EMEM;
+    if (rc) complain("out of memory for the rows that are left out");
     if (!rc) find_left_out(p, out, size);
     if (!rc && a->pivot == TRS_PIVOT_SKIP) clear_rows_and_columns(p, out, size);
     if (!rc) rc = trs_multiply(&p->A, a->op, p->nrhs, p->X, n, Y, n, TRS_COL_MAJOR);
+    if (rc && out && Y) complain("%s", trs_message());
     for (int64_t k = 0; k < n * p->nrhs && !rc; k++)
         if (out[k % n]) memcpy((char *)p->B + (size_t)k * size, Y + (size_t)k * size, size);
     free(out);

@@ -42,7 +42,8 @@ static const char *duration(char *text, size_t size, double s)
 
 FILE *report_stream(const report *r)
 {
-    return r->args->output && !strcmp(r->args->output, "-") ? stderr : stdout;
+    const char *x = r->args->output;
+    return x && (!strcmp(x, "-") || !strcmp(x, "/dev/stdout")) ? stderr : stdout;
 }
 
 static void print_levels(FILE *out, const char *name, const trs_info *i)

@@ -89,10 +89,11 @@ static int round_up(job *j, problem *p)
     const int64_t n = p->A.n;
     trs_error e;
     void *X = convert_numbers(j->X, j->T.dtype, p->A.dtype, n * p->nrhs);
-    if (!X) return TRS_EMEM;
+    if (!X) return complain("out of memory for x in double precision"), TRS_EMEM;
     free(p->X);
     p->X = X;
-    int rc = backward_error(j->args, p, &e);
+    const int rc = backward_error(j->args, p, &e);
+    if (rc) complain("%s", trs_message());
     if (!rc && !isfinite(e.omega)) memset(X, 0, (size_t)(n * p->nrhs) * size_of_number(p->A.dtype));
     return rc;
 }
@@ -112,7 +113,8 @@ static int solve_with_plan(job *j, problem *p, report *r)
     int rc;
     r->solve = measure(j->args->repeat, run_plan, j, &rc);
     if (!rc && j->T.dtype != p->A.dtype) rc = round_up(j, p);
-    if (!rc && j->args->refine > 0) rc = refine(j->plan, NULL, j->args->refine, r);
+    if (rc) return rc;
+    if (j->args->refine > 0) rc = refine(j->plan, NULL, j->args->refine, r);
     r->estimated = j->args->cond;
     if (!rc && r->estimated) rc = trs_condest(j->plan, &j->T, TRS_NORM_ONE, &r->condition);
     if (!rc && j->args->det) rc = trs_plan_determinant(j->plan, &r->det);

@@ -20,7 +20,7 @@ void keep_info(const trs_plan *plan, trs_info *info, report *r);
 int refine(const trs_plan *plan, trs_lu *lu, int steps, report *r);
 
 /* Runs so often, and when that is more than once, once before to warm up.  *status: a
- * trs_status. */
+ * trs_status, with a sentence on the screen. */
 spread measure(int repeat, int (*run)(void *), void *user, int *status);
 
 #endif

@@ -20,12 +20,14 @@ spread measure(int repeat, int (*run)(void *), void *user, int *status)
     spread t = {.count = repeat};
     double *s = malloc((size_t)repeat * sizeof *s);
     *status = s ? TRS_OK : TRS_EMEM;
+    if (!s) return complain("out of memory for the times of %d solves (--repeat)", repeat), t;
     for (int k = repeat > 1 ? -1 : 0; k < repeat && !*status; k++) {
         const double start = now();
         *status = run(user);
         if (k >= 0) s[k] = now() - start;
     }
-    if (!*status) t = spread_of(s, repeat);
+    if (*status) complain("%s", trs_message());
+    else t = spread_of(s, repeat);
     free(s);
     return t;
 }
@@ -43,7 +45,8 @@ static int write_solution(const arguments *a, const problem *p)
 static int find_errors(const arguments *a, problem *p, report *r)
 {
     int rc = r->pivots ? leave_out_rows(a, p) : TRS_OK;
-    if (!rc) rc = backward_error(a, p, &r->error);
+    if (rc) return rc;
+    rc = backward_error(a, p, &r->error);
     if (rc) return complain("%s", trs_message()), rc;
     r->forward = forward_error(p);
     const double usual = is_single(p->A.dtype) ? 1e-4 : 1e-10;
@@ -65,7 +68,9 @@ static int complain_of(int status)
 /* Takes over what earlier runs have measured; there may be no file yet.  Returns an exit code. */
 static int import_wisdom(const char *file)
 {
-    return access(file, F_OK) ? EXIT_GOOD : complain_of(trs_wisdom_import(file));
+    if (access(file, F_OK)) return EXIT_GOOD;
+    if (file_is_lasting(file)) return complain_of(trs_wisdom_import(file));
+    return complain("%s: no regular file", file), EXIT_USAGE;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -100,8 +105,7 @@ static int run_with_wisdom(const arguments *a, problem *p, report *r)
     if (!code) code = import_wisdom(file);
     if (code) return code;
     code = run(a, p, r);
-    const int written = a->measure ? complain_of(trs_wisdom_export(file)) : EXIT_GOOD;
-    return code ? code : written;
+    return a->measure && !code ? complain_of(trs_wisdom_export(file)) : code;
 }
 
 int main(int argc, char **argv)
@@ -109,12 +113,11 @@ int main(int argc, char **argv)
     arguments a;
     problem p = {0};
     report r = {.args = &a, .problem = &p, .forward = NAN, .refined = -1};
+    open_standard_streams();
     parse_arguments(argc, argv, &a);
     if (!a.solver && !a.no_calibrate) know_this_cpu();
     int code = a.use_wisdom ? run_with_wisdom(&a, &p, &r) : run(&a, &p, &r);
     problem_free(&p);
     report_free(&r);
-    if (fflush(stdout))
-        complain("cannot write to standard output"), code = code ? code : EXIT_USAGE;
-    return code;
+    return flush_output(code);
 }

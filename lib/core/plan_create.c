@@ -3,6 +3,7 @@
 
 #include "general.h"
 #include "base/device.h"
+#include "base/nearest.h"
 #include "plan.h"
 #include "matrix/permuted.h"
 #include "base/parallel.h"
@@ -68,12 +69,22 @@ static int choose_pivots(trs_plan *p, const trs_options *opt, trs_dtype t)
     return TRS_OK;
 }
 
+static int refuse_name(const char *name)
+{
+    const trs_solver *s;
+    const char *best = NULL;
+    for (int k = 0; (s = trs_solver_at(k)) != NULL; k++) trs_nearer(name, s->name, &best);
+    if (!best) return trs_fail(TRS_ESUPPORT, "no solver \"%.60s\" in this build", name);
+    return trs_fail(TRS_ESUPPORT, "no solver \"%.60s\" in this build; did you mean \"%s\"?", name,
+                    best);
+}
+
 int trs_plan_find_solver(trs_plan *p, const char *name)
 {
     char why[200];
     if (!name) return TRS_OK;
     p->solver = trs_solver_named(name);
-    if (!p->solver) return trs_fail(TRS_ESUPPORT, "no solver \"%.60s\" in this build", name);
+    if (!p->solver) return refuse_name(name);
     if (p->general && p->solver->family != TRS_GENERAL_DENSE)
         return trs_fail(TRS_ESUPPORT, "%s does not solve general matrices", name);
     if (!p->general && p->solver->family != TRS_TRIANGLE)

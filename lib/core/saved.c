@@ -551,7 +551,7 @@ static int load(trs_plan *p, const char *file)
     if (p->state != TRS_CREATED) return trs_fail(TRS_ESTATE, "load: not a fresh plan");
     if (p->general) return trs_fail(TRS_ESUPPORT, "load: a general matrix has no levels");
     const double start = trs_now();
-    const int fd = open(file, O_RDONLY | O_CLOEXEC);
+    const int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* waits for no pipe */
     if (fd < 0) return refuse(TRS_EFILE, file, strerror(errno));
     const trs_solver *named = p->solver;
     int rc = trs_plan_import_to_host(p);

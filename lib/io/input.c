@@ -35,6 +35,7 @@ enum {
 struct trs_input {
     trs_memory mem;
     const char *file; /* as the caller called it */
+    bool standard;    /* standard input, which is not closed */
     int fd;
     int64_t limit, seen; /* bytes of unpacked text: allowed, given so far */
     int64_t packed, got; /* bytes of the file: its size (0: unknown), read so far */
@@ -163,7 +164,7 @@ static int open_archive(trs_input *in, const char *kind, const trs_input_options
 static int start(trs_input *in, const trs_input_options *opt)
 {
     struct stat st;
-    bool standard = !strcmp(in->file, "-");
+    const bool standard = in->standard;
     in->fd = standard ? STDIN_FILENO : open(in->file, O_RDONLY | O_CLOEXEC);
     if (in->fd < 0 || fstat(in->fd, &st)) return fail_errno(in);
     if (S_ISDIR(st.st_mode)) return fail(in, TRS_EFILE, "%s", strerror(EISDIR));
@@ -184,6 +185,7 @@ int trs_input_open(trs_input **out, const char *file, const trs_input_options *o
     if (!in) return trs_fail(TRS_EMEM, "%s: out of memory", trs_input_name(file));
     in->mem = opt->memory;
     in->file = file;
+    in->standard = !strcmp(file, "-");
     in->limit = opt->limit;
     in->fd = -1;
     int rc = start(in, opt);
@@ -199,7 +201,7 @@ void trs_input_close(trs_input *in)
     if (!in) return;
     trs_archive_close(in->archive);
     if (in->map) munmap(in->map, (size_t)in->size);
-    if (in->fd > STDIN_FILENO) close(in->fd);
+    if (in->fd >= 0 && !in->standard) close(in->fd);
     trs_free(&in->mem, in->hold);
     trs_memory mem = in->mem;
     trs_free(&mem, in);

@@ -9,11 +9,13 @@
 #include "decimal/print.h"
 #include "decimal/read.h"
 #include "mm/mm.h"
+#include "output.h"
 #include "trisolve-mmio.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- lines --------------------------------------------------------------------------------- */
 
@@ -351,18 +353,28 @@ static int write_entries(FILE *f, int nz, const int row[], const int col[], cons
     return 0;
 }
 
+/* A stream to the new file; NULL: there is none. */
+static FILE *open_stream(trs_output *out)
+{
+    const int fd = trs_output_open(out) ? -1 : dup(out->fd);
+    FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (fd >= 0 && !f) close(fd);
+    return f;
+}
+
 int mm_write_mtx_crd(char fname[], int M, int N, int nz, int row[], int col[], double val[],
                      MM_typecode matcode)
 {
     char text[80];
     if (!mm_is_sparse(matcode) || !spell(matcode, text, sizeof text)) return MM_UNSUPPORTED_TYPE;
-    bool standard = !strcmp(fname, "stdout");
-    FILE *f = standard ? stdout : fopen(fname, "w");
-    if (!f) return MM_COULD_NOT_WRITE_FILE;
-    int rc = mm_write_banner(f, matcode);
+    trs_output out = {.file = fname, .fd = -1};
+    const bool standard = !strcmp(fname, "stdout");
+    FILE *f = standard ? stdout : open_stream(&out);
+    int rc = f ? mm_write_banner(f, matcode) : MM_COULD_NOT_WRITE_FILE;
     if (!rc) rc = mm_write_mtx_crd_size(f, M, N, nz);
     if (!rc) rc = write_entries(f, nz, row, col, val, matcode);
-    const int closed = standard ? fflush(f) : fclose(f);
-    if (!rc && closed) rc = MM_COULD_NOT_WRITE_FILE;
+    if (f && (standard ? fflush(f) : fclose(f))) rc = MM_COULD_NOT_WRITE_FILE;
+    out.dropped = rc != 0;
+    if (!standard && trs_output_close(&out)) rc = MM_COULD_NOT_WRITE_FILE;
     return rc;
 }

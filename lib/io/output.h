@@ -1,7 +1,9 @@
 /* output.h: a file that appears complete or not at all.
  *
- * The text goes to a new file in the same folder, which is renamed on success: no reader ever sees half of it.
- * Anything else than a regular file (standard output, /dev/..., a pipe) is written directly, in order.
+ * The text goes to a new file in the same folder, which is renamed when all of it is on the disk: no reader ever sees
+ * half of it, and a failure leaves the old file.  A link is followed, also to a file that does not exist yet.  Anything
+ * else than a regular file (standard output, /dev/..., a pipe) is written directly, in order.  The descriptor is never one
+ * of 0, 1 and 2, even if the standard streams are closed.
  *
  * The library exports open, put and close for its own programs only: trs_output may change. */
 #ifndef TRS_OUTPUT_H
@@ -15,17 +17,27 @@
 
 typedef struct trs_output {
     const char *file;
-    char *target; /* what the new file is renamed to; NULL: the file is written to directly */
-    char *part;   /* the name of the new file until then */
+    /* what the new file is renamed to; NULL: the file is written to directly */
+    char *target;
+    /* the name of the new file until then */
+    char *part;
     int fd;
-    bool durable;   /* all of it is on the disk before the new file gets its name */
-    bool placed;    /* texts may be written at their offsets, in any order */
-    int64_t offset; /* where the next text begins; the callers count it */
+    /* the new file depends on the old one, which is read after open: others that update it wait meanwhile */
+    bool update;
+    /* of the folder of such a file, or -1 */
+    int lock;
+    /* texts may be written at their offsets, in any order */
+    bool placed;
+    /* the new file is not wanted after all, and close removes it */
+    bool dropped;
+    /* where the next text begins; the callers count it */
+    int64_t offset;
     int code;
-    char message[320]; /* the sentence of the latest failure */
+    /* the sentence of the latest failure */
+    char message[320];
 } trs_output;
 
-/* The caller has set file, fd = -1, and zeros. */
+/* The caller has set file, fd = -1, update where it applies, and zeros. */
 TRS_API int trs_output_open(trs_output *out);
 TRS_API int trs_output_put(trs_output *out, const void *p, int64_t n, int64_t offset);
 /* Close the file, and rename or remove it; also after a failed open.  Returns out->code, with its sentence. */

@@ -131,7 +131,20 @@ int trs_check_values(const trs_mat *m)
     return TRS_OK;
 }
 
-static int check_pointers(const trs_mat *m, int bits, const char *major)
+/* Would pointers that were taken for 64 bits make sense as 32 bits?  The array has the bytes of both. */
+static bool are_of_32_bits(const trs_mat *m)
+{
+    const int64_t count = trs_major_count(m);
+    int64_t last = m->base;
+    for (int64_t i = 0; i <= count; i++) {
+        const int64_t next = trs_index(m->ptr, 32, i);
+        if (next < last || (i == 0 && next != last)) return false;
+        last = next;
+    }
+    return last - m->base == m->nnz;
+}
+
+static int check_order(const trs_mat *m, int bits, const char *major)
 {
     int64_t last = trs_index(m->ptr, bits, 0);
     if (last != m->base)
@@ -149,6 +162,13 @@ static int check_pointers(const trs_mat *m, int bits, const char *major)
         return trs_fail(TRS_EMATRIX, "ptr[n] = %" PRId64 " does not fit nnz = %" PRId64, last,
                         m->nnz);
     return TRS_OK;
+}
+
+static int check_pointers(const trs_mat *m, int bits, const char *major)
+{
+    const int rc = check_order(m, bits, major);
+    if (!rc || bits == 32 || !are_of_32_bits(m)) return rc;
+    return trs_fail(rc, "the pointers make sense with 32 bits, not with 64: set ptr_bits = 32");
 }
 
 static const char *block_or_nothing(const trs_mat *m)

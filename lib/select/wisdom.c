@@ -30,6 +30,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct entry {
@@ -308,20 +309,26 @@ static int read_lines(reading *r)
     return rc;
 }
 
-static int import(const char *file, bool from_environment)
+/* All entries of a file: *list, which is to be freed. */
+static int read_file(const char *file, const char *named_by, entry **list)
 {
     reading r = {.file = file, .f = fopen(file, "r"), .end = &r.list};
-    if (!r.f)
-        return trs_fail(TRS_EFILE, "%s%.200s: %s", from_environment ? "TRISOLVE_WISDOM: " : "",
-                        file, strerror(errno));
+    *list = NULL;
+    if (!r.f) return trs_fail(TRS_EFILE, "%s%.200s: %s", named_by, file, strerror(errno));
     const int rc = read_lines(&r);
     fclose(r.f);
-    if (rc) {
-        free_list(r.list);
-        return rc;
-    }
+    if (rc) free_list(r.list);
+    else *list = r.list;
+    return rc;
+}
+
+static int import(const char *file, bool from_environment)
+{
+    entry *list;
+    const int rc = read_file(file, from_environment ? "TRISOLVE_WISDOM: " : "", &list);
+    if (rc) return rc;
     pthread_mutex_lock(&table.lock);
-    for (entry *e = r.list, *next; e; e = next) {
+    for (entry *e = list, *next; e; e = next) {
         next = e->next;
         put(e);
     }
@@ -340,8 +347,8 @@ int trs_wisdom_from_environment(void)
     return done ? TRS_OK : import(file, true);
 }
 
-/* All of the table as text, which the caller frees; NULL: out of memory. */
-static char *text_of_table(size_t *size)
+/* All of the table, and the entries of a file that it lacks, as text, which the caller frees; NULL: out of memory. */
+static char *make_text(const entry *file, size_t *size)
 {
     char *text = NULL;
     FILE *f = open_memstream(&text, size);
@@ -352,6 +359,8 @@ static char *text_of_table(size_t *size)
     pthread_mutex_lock(&table.lock);
     for (int b = 0; b < BUCKETS; b++)
         for (const entry *e = table.bucket[b]; e; e = e->next) print_entry(f, &e->w);
+    for (; file; file = file->next)
+        if (!*place_of(&file->w)) print_entry(f, &file->w);
     pthread_mutex_unlock(&table.lock);
     const bool good = !ferror(f);
     if (!fclose(f) && good) return text;
@@ -359,15 +368,31 @@ static char *text_of_table(size_t *size)
     return NULL;
 }
 
+/* What the file has already, which other processes may have written since it was imported. */
+static int read_old(const trs_output *out, entry **list)
+{
+    struct stat st;
+    *list = NULL;
+    if (!out->target || stat(out->target, &st) || !st.st_size) return TRS_OK;
+    return read_file(out->target, "", list);
+}
+
 static int export(const char *file)
 {
-    trs_output out = {.file = file, .fd = -1, .durable = true};
+    trs_output out = {.file = file, .fd = -1, .update = true};
+    entry *old = NULL;
+    char *text = NULL;
     size_t size;
-    char *text = text_of_table(&size);
-    if (!text) return trs_fail(TRS_EMEM, "out of memory for wisdom");
-    if (!trs_output_open(&out)) (void)trs_output_put(&out, text, (int64_t)size, 0);
+    int rc = trs_output_open(&out);
+    if (!rc) rc = read_old(&out, &old);
+    if (!rc) text = make_text(old, &size);
+    if (!rc && !text) rc = trs_fail(TRS_EMEM, "out of memory for wisdom");
+    out.dropped = rc != TRS_OK;
+    if (text) (void)trs_output_put(&out, text, (int64_t)size, 0);
+    free_list(old);
     free(text);
-    return trs_output_close(&out);
+    const int closed = trs_output_close(&out);
+    return closed ? closed : rc;
 }
 
 /* ---- public ------------------------------------------------------------------------------------ */

@@ -34,7 +34,8 @@ expect 0 'costs from a file' "$solve" --repeat=2 "$m/seed5.mtx"; says out '^cost
 printf 'cpu_rows 1e-3\n' >>machine
 expect 1 'a wrong file of costs' "$solve" "$m/seed5.mtx"; says err 'machine:4: no such cost'
 unset TRISOLVE_MACHINE
-expect 1 'unknown solver' "$solve" --solver=none "$m/seed5.mtx"; says err 'no solver "none"'
+expect 1 'unknown solver' "$solve" --solver=none "$m/seed5.mtx"; says err 'no such solver in this build .*: none$'
+expect 1 'nearly a solver' "$solve" --solver=cpu-serail "$m/seed5.mtx"; says err 'did you mean cpu-serial\?'; says err '--list-solvers'
 expect 2 'missing diagonal' "$solve" --lower "$m/Erdos971.mtx"; says err 'row 1: diagonal is missing'
 printf '%%%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 1\n2 2 0\n3 1 1\n3 3 2\n' >zero.mtx
 expect 2 'zero pivot' "$solve" zero.mtx -o x.mtx; says err 'row 2: diagonal is zero'; absent x.mtx

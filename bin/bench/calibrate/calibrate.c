@@ -13,9 +13,8 @@
 #include "bin/bench/measure/cell.h"
 #include "bin/bench/measure/summary.h"
 #include "bin/bench/measure/triangle.h"
-#include "bin/bench/report/output.h"
-#include "bin/bench/report/screen.h"
 #include "bin/common/message.h"
+#include "bin/common/output.h"
 #include "bin/common/timing.h"
 #include "bin/costs/costs.h"
 #include "select/predict.h"
@@ -167,7 +166,7 @@ static void put_file(FILE *f, calibration *c)
 static int write_file(calibration *c, output *o)
 {
     put_file(c->settings->count ? o->f : stdout, c);
-    return c->settings->count ? file_close(o, true) : flush_screen();
+    return c->settings->count ? file_close(o, true) : flush_output(EXIT_GOOD);
 }
 
 int calibrate(const settings *s, const host *h)

@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -91,12 +92,23 @@ static int take_up(journal *j, bool resume, const char *title)
     return journal_cut(j, j->old);
 }
 
+/* Does another run write this file?  The lock ends with the process; a file system without locks has
+ * none. */
+static bool is_taken(journal *j)
+{
+    if (!*j->name || !flock(fileno(j->f), LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK) return false;
+    fclose(j->f);
+    j->f = NULL;
+    return true;
+}
+
 int journal_open(journal *j, const processes *p, const char *output)
 {
     *j = (journal){.f = NULL};
     if (output) snprintf(j->name, sizeof j->name, "%s.resume", output);
     j->f = output ? fopen(j->name, "a+b") : tmpfile();
     if (!j->f || fcntl(fileno(j->f), F_SETFL, O_APPEND)) return fail(j);
+    if (is_taken(j)) return complain("%s: another run writes it", j->name), EXIT_USAGE;
     char *title = make_title(p);
     const int code = title ? take_up(j, p->resume, title) : out_of_memory();
     free(title);

@@ -3,6 +3,9 @@
 
 #include "solvers.h"
 
+#include "base/nearest.h"
+#include "bin/common/message.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,4 +63,12 @@ bool find_unknown_solver(const char *solvers, char *name, size_t size)
         if (!find_solver(name, &solver)) return true;
     }
     return false;
+}
+
+_Noreturn void refuse_solver(const char *what, const char *name)
+{
+    trs_solver_info solver;
+    const char *best = NULL;
+    for (int k = 0; trs_solver_get(k, &solver) == TRS_OK; k++) trs_nearer(name, solver.name, &best);
+    wrong_word(what, name, best);
 }

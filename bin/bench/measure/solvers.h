@@ -13,6 +13,9 @@ cell *make_cells(const settings *s, int *count);
  * known. */
 bool find_unknown_solver(const char *solvers, char *name, size_t size);
 
+/* Leave with this sentence, that name, and the nearest one of a solver. */
+_Noreturn void refuse_solver(const char *what, const char *name);
+
 /* The solver of that name in *solver; false: there is none. */
 bool find_solver(const char *name, trs_solver_info *solver);
 

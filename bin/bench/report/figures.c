@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static int draw(const report *p, const char *option, const char *value, FILE *out)
 {
@@ -36,8 +37,11 @@ static int end_html(const report *p)
 static int begin_plot(const report *p)
 {
     const char *folder = p->session->outputs.plot;
-    if (mkdir(folder, 0777) && errno != EEXIST)
-        return complain("%s: %s", folder, strerror(errno)), EXIT_USAGE;
+    struct stat st;
+    int error = mkdir(folder, 0777) ? errno : 0;
+    if (error == EEXIST && !stat(folder, &st)) error = S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
+    if (!error && access(folder, W_OK | X_OK)) error = errno;
+    if (error) return complain("%s: %s", folder, strerror(error)), EXIT_USAGE;
     return script_check("--plot");
 }
 

@@ -41,7 +41,7 @@ static int end(const report *p)
     bad = bad || json_dumpf(cells, p->f, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
     fputc('\n', p->f);
     json_decref(cells);
-    return bad ? (complain("%s: cannot write", p->out.name), EXIT_USAGE) : EXIT_GOOD;
+    return bad ? (complain("%s: cannot write", p->out.to.file), EXIT_USAGE) : EXIT_GOOD;
 }
 
 const reporter reporter_json = {NULL, NULL, end};

@@ -2,27 +2,26 @@
 #include "config.h"
 
 #include "report.h"
-#include "screen.h"
 
 #include "bin/common/message.h"
 
 extern const reporter reporter_table, reporter_dense, reporter_choice, reporter_csv, reporter_json,
     reporter_plot, reporter_html, reporter_io;
 
-/* Writes out what the reporter has written so far, with a sentence and an exit code when that
- * fails. */
-static int flush_report(const report *p)
+/* Writes out what the reporter has written so far, with a sentence and an exit code when that fails.  A failure of
+ * standard output takes nothing from the files: reports_end complains of it. */
+static int flush_report(report *p)
 {
-    if (p->f == stdout) return flush_screen();
-    if (!fflush(p->f) && !ferror(p->f)) return EXIT_GOOD;
-    return complain("%s: cannot write", p->out.temporary), EXIT_USAGE;
+    if (p->f != stdout) return file_flush(&p->out);
+    (void)fflush(stdout);
+    return EXIT_GOOD;
 }
 
 /* file NULL: standard output. */
 static int begin(reports *r, const session *s, const reporter *by, const char *file)
 {
     report *p = &r->report[r->count];
-    *p = (report){stdout, s, &s->settings, &r->all, by, {.name = NULL}};
+    *p = (report){stdout, s, &s->settings, &r->all, by, {.f = NULL}};
     int code = file ? file_open(&p->out, file) : EXIT_GOOD;
     if (code) return code;
     if (file) p->f = p->out.f;
@@ -58,7 +57,7 @@ int reports_add(reports *r, const result *one)
 {
     int code = result_list_add(&r->all, one);
     for (int k = 0; k < r->count && !code; k++) {
-        const report *p = &r->report[k];
+        report *p = &r->report[k];
         if (p->by->add) code = p->by->add(p, one);
         if (!code) code = flush_report(p);
     }
@@ -72,10 +71,17 @@ int reports_end(reports *r, bool complete)
         report *p = &r->report[k];
         int ended = complete && p->by->end ? p->by->end(p) : EXIT_GOOD;
         const bool whole = complete && !ended;
-        const int closed = p->f == stdout ? flush_screen() : file_close(&p->out, whole);
+        const int closed = p->f == stdout ? flush_output(EXIT_GOOD) : file_close(&p->out, whole);
         if (!ended) ended = closed;
         if (!code) code = ended;
     }
     result_list_free(&r->all);
     return code;
+}
+
+const char *reports_first_file(const reports *r)
+{
+    for (int k = 0; k < r->count; k++)
+        if (r->report[k].out.to.part) return r->report[k].out.to.file;
+    return NULL;
 }

@@ -7,11 +7,10 @@
 #ifndef TRS_BIN_BENCH_REPORT_H
 #define TRS_BIN_BENCH_REPORT_H
 
-#include "output.h"
-
 #include "bin/bench/measure/host.h"
 #include "bin/bench/measure/result.h"
 #include "bin/bench/measure/settings.h"
+#include "bin/common/output.h"
 
 typedef struct outputs {           /* what is wanted */
     const char *csv, *json, *html; /* files; NULL: none */
@@ -56,6 +55,10 @@ typedef struct reports {
 
 int reports_begin(reports *r, const session *s);
 int reports_add(reports *r, const result *one);
-int reports_end(reports *r, bool complete); /* also after a reports_begin that failed */
+/* Also after a reports_begin that failed.  Files that are not complete are dropped: the old ones stay. */
+int reports_end(reports *r, bool complete);
+
+/* The name of the first that appears as a file when the run is complete; NULL: there is none. */
+const char *reports_first_file(const reports *r);
 
 #endif

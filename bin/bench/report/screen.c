@@ -4,7 +4,6 @@
 #include "screen.h"
 
 #include "base/noun.h"
-#include "bin/common/message.h"
 
 #include <stdio.h>
 
@@ -13,10 +12,4 @@ void print_host(const host *h)
     printf("trisolve-bench %s, %s\n", trs_version(), h->date);
     printf("GPU  %s\nCPU  %s, %d %s\n\n", h->gpu, h->cpu, h->threads,
            trs_noun(h->threads, "thread", "threads"));
-}
-
-int flush_screen(void)
-{
-    if (!fflush(stdout) && !ferror(stdout)) return EXIT_GOOD;
-    return complain("cannot write to standard output"), EXIT_USAGE;
 }

@@ -6,7 +6,4 @@
 
 void print_host(const host *h); /* the head of a table */
 
-/* Shows what was printed, with a sentence and an exit code when that fails. */
-int flush_screen(void);
-
 #endif

@@ -19,13 +19,6 @@ static const struct {
 
 enum { METHODS = sizeof methods / sizeof methods[0] };
 
-bool is_krylov(const char *method)
-{
-    for (int m = 0; m < METHODS; m++)
-        if (!strcmp(method, methods[m].name)) return true;
-    return false;
-}
-
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 void *run_vector(run *k)

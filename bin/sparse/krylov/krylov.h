@@ -39,8 +39,6 @@ typedef struct krylov_result {
     double product_seconds, application_seconds; /* of the calls, which on a device only enqueue */
 } krylov_result;
 
-bool is_krylov(const char *method);
-
 /* Solve from x = 0.  b, x ; vectors of v.  Returns a trs_status; not to converge is none. */
 int krylov_solve(const krylov_options *o, const krylov_system *s, vectors *v, const void *b,
                  void *x, krylov_result *r);

@@ -7,6 +7,7 @@
 
 #include "factor.h"
 #include "base/debug.h"
+#include "base/nearest.h"
 #include "trisolve-suitesparse.h"
 
 #include <inttypes.h>
@@ -261,11 +262,19 @@ static int no_rows(trs_lu *lu, const trs_csc *A, trs_factors *f)
     return TRS_OK;
 }
 
+static int refuse_name(const char *name)
+{
+    const char *best = NULL;
+    for (int k = 0; k < METHODS; k++) trs_nearer(name, methods[k]->name, &best);
+    if (!best) return trs_fail(TRS_ESUPPORT, "no factorisation \"%s\" in this build", name);
+    return trs_fail(TRS_ESUPPORT, "no factorisation \"%s\" in this build; did you mean \"%s\"?",
+                    name, best);
+}
+
 static int factor_csc(trs_lu *lu, backend *b, const trs_csc *A, trs_factors *f)
 {
     int64_t unlike = 0; /* the first column without its mirror image, n: A is Hermitian */
-    if (*b->wanted && method_named(b->wanted) < 0)
-        return trs_fail(TRS_ESUPPORT, "no factorisation \"%s\" in this build", b->wanted);
+    if (*b->wanted && method_named(b->wanted) < 0) return refuse_name(b->wanted);
     if (A->n == 0) return no_rows(lu, A, f);
     int rc = first_not_hermitian(lu, A, &unlike);
     if (!rc) rc = refuse_empty_lines(lu, A);
