@@ -86,21 +86,6 @@ static int improve_and_judge(job *j, report *r)
     return rc;
 }
 
-static int solve_with_factors(job *j, report *r)
-{
-    const arguments *a = j->args;
-    int (*const solve)(void *) = a->krylov ? run_krylov : run_lu;
-    int rc;
-    r->solve = measure(a->repeat, solve, j, &rc);
-    if (rc) return rc;
-    if (a->steps) rc = run_steps(a, j->p, &j->at, j->lu, solve, j, r);
-    if (!rc && a->krylov) rc = split_iteration(a, &j->at, j->lu, &j->v, r);
-    if (!rc) rc = place_get_x(&j->at, j->p);
-    if (!rc) rc = improve_and_judge(j, r);
-    if (rc) complain("%s", trs_message());
-    return rc;
-}
-
 static void keep_factors(const trs_lu *factors, report *r)
 {
     trs_lu_info lu;
@@ -114,6 +99,25 @@ static void keep_factors(const trs_lu *factors, report *r)
     r->seconds_analyse = lu.seconds_analyse;
 }
 
+static int solve_with_factors(job *j, report *r)
+{
+    const arguments *a = j->args;
+    int (*const solve)(void *) = a->krylov ? run_krylov : run_lu;
+    int rc;
+    r->solve = measure(a->repeat, solve, j, &rc);
+    if (rc) return rc;
+    if (a->steps) {
+        keep_factors(j->lu, r);
+        rc = run_steps(a, j->p, &j->at, j->lu, solve, j, r);
+    }
+    if (rc) return place_get_x(&j->at, j->p); /* that of the values before: there are no factors */
+    if (!rc && a->krylov) rc = split_iteration(a, &j->at, j->lu, &j->v, r);
+    if (!rc) rc = place_get_x(&j->at, j->p);
+    if (!rc) rc = improve_and_judge(j, r);
+    if (rc) complain("%s", trs_message());
+    return rc;
+}
+
 int solve_factored(const arguments *a, problem *p, report *r)
 {
     job j = {.args = a, .p = p, .r = r};
@@ -123,7 +127,7 @@ int solve_factored(const arguments *a, problem *p, report *r)
     if (rc) complain("%s: %s", a->matrix, trs_message());
     if (!rc && a->krylov) rc = vectors_open(&j.v, j.at.A.dtype, j.at.A.n, j.at.device);
     if (!rc) rc = solve_with_factors(&j, r);
-    if (!rc) keep_factors(j.lu, r);
+    if (!rc && !r->steps.failed) keep_factors(j.lu, r);
     vectors_close(&j.v);
     trs_lu_destroy(j.lu);
     place_close(&j.at);

@@ -97,7 +97,10 @@ void explain_failure(report *r)
     if (!*r->failure)
         snprintf(r->failure, sizeof r->failure, "backward error %.2g exceeds the tolerance %.2g",
                  r->error.omega, r->tolerance);
-    const size_t used = strlen(r->failure);
+    size_t used = strlen(r->failure);
+    if (r->incomplete)
+        used += (size_t)snprintf(r->failure + used, sizeof r->failure - used,
+                                 "; incomplete factors alone rarely solve: try --krylov=gmres");
     if (is_singular(r))
         snprintf(r->failure + used, sizeof r->failure - used,
                  "; the matrix is singular to working precision");

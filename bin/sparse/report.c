@@ -189,5 +189,6 @@ void print_text(const report *r)
     print_error(out, r);
     print_condition(out, r);
     print_determinant(out, r);
-    if (r->args->output) fprintf(out, "x          written to %s\n", r->args->output);
+    if (r->args->output && !r->steps.failed)
+        fprintf(out, "x          written to %s\n", r->args->output);
 }

@@ -17,6 +17,7 @@ typedef struct step_times { /* with other values each; the arrays are [count] */
     int count;
     double *update_seconds, *solve_seconds;
     int *iterations;
+    int failed; /* the trs_status of the step behind them, which ended the loop */
 } step_times;
 
 typedef struct report {

@@ -85,10 +85,11 @@ static int run(const arguments *a, problem *p, report *r)
     code = r->factored ? solve_factored(a, p, r) : solve_triangle(a, p, r);
     if (code) return code;
     int rc = find_errors(a, p, r);
-    if (!rc) rc = write_solution(a, p);
+    if (!rc && !r->steps.failed) rc = write_solution(a, p);
     if (rc) return exit_code(rc);
     if (a->json) code = print_json(r);
     else if (!a->quiet) print_text(r);
+    if (r->steps.failed) return exit_code(r->steps.failed);
     if (code) return code;
     if (*r->failure) return complain("%s", r->failure), EXIT_INACCURATE;
     if (!is_singular(r)) return EXIT_GOOD;

@@ -44,6 +44,21 @@ static void test_good(void **state)
     trs_plan_destroy(p);
 }
 
+/* Pointers of 32 bits that are taken for 64, also if the first row is empty. */
+static void test_width_of_pointers(void **state)
+{
+    (void)state;
+    arrays a = good;
+    trs_mat m = mat_of(&a);
+    int32_t ptr[2][10] = {{1, 2, 4, 5, 6}, {1, 1, 3, 4, 6}};
+    assert_int_equal(m.nnz, good.ptr[4] - 1);
+    for (int k = 0; k < 2; k++) {
+        ptr[k][4] = (int32_t)good.ptr[4];
+        m.ptr = ptr[k];
+        refused(&m, TRS_EMATRIX, "ptr_bits = 32");
+    }
+}
+
 static void test_pointers(void **state)
 {
     (void)state;
@@ -211,10 +226,10 @@ static void test_blocks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),    cmocka_unit_test(test_pointers),
-        cmocka_unit_test(test_indices), cmocka_unit_test(test_other_triangle),
-        cmocka_unit_test(test_shape),   cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_full),
+        cmocka_unit_test(test_good),           cmocka_unit_test(test_width_of_pointers),
+        cmocka_unit_test(test_pointers),       cmocka_unit_test(test_indices),
+        cmocka_unit_test(test_other_triangle), cmocka_unit_test(test_shape),
+        cmocka_unit_test(test_blocks),         cmocka_unit_test(test_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,6 +57,14 @@ for with in --refine=1 --cond --det; do
 done
 expect 1 'zero cannot replace' "$solve" --pivot=0 zero.mtx; says err 'cannot replace'
 
+expect 1 'a factorisation mistyped' "$solve" --factor=umfpak "$m/seed5.mtx"; says err '^trisolve-sparse: --factor needs .*: umfpak; did you mean umfpack\?'
+expect 1 'more fill than there is' "$solve" --factor=ilu10 "$m/seed5.mtx"; says err 'ilu10; did you mean ilu0\?'
+expect 1 'an ordering of a triangle' "$solve" --ordering=foo "$m/seed5.mtx"; says err '^trisolve-sparse: --ordering needs .*: foo$'
+expect 1 'a method mistyped' "$solve" --krylov=gmers "$m/seed5.mtx"; says err 'did you mean gmres\?'
+expect 1 'of several solvers' "$bin/trisolve-bench" --solvers=cpu-serial,cpu-lveel "$m/seed5.mtx"; says err ': cpu-lveel; did you mean cpu-level\?'
+expect 1 'a kind of matrix' "$bin/trisolve-gen" gird5 9; says err 'gird5; did you mean grid5\?'
+expect 3 'incomplete factors alone' "$solve" --factor=ilu0 "$m/rdb3200l.mtx"; says err 'try --krylov=gmres'
+
 # ---- wisdom
 expect 0 'measured and kept' "$solve" --measure --wisdom=wisdom "$m/seed5.mtx"; says out '; measured cpu-serial '
 says wisdom '^# trisolve-sparse wisdom 2$'; says wisdom ' 5 8 lower f64 N 1 columns host auto any 0 .* cpu-[a-z]* [0-9.e-]* '

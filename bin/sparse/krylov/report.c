@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "bin/sparse/report.h"
+#include "bin/sparse/steps/iterate.h"
 
 #include "base/noun.h"
 
@@ -82,8 +83,9 @@ void print_steps(FILE *out, const report *r)
         fprintf(out, "\n");
     }
     fprintf(out,
-            "steps      %d, values times 1 + %g u: median update %.4g ms, median solve %.4g ms",
-            s->count, r->args->perturb, 1e3 * u.median, 1e3 * x.median);
+            "steps      %d, values times %s, e = %g: median update %.4g ms, median solve %.4g ms",
+            s->count, scales_steps(r->args) ? "(1 + e u_i) (1 + e u_j)" : "1 + e u",
+            r->args->perturb, 1e3 * u.median, 1e3 * x.median);
     if (r->krylov.history) print_iterations(out, s);
     fprintf(out, "\n");
 }

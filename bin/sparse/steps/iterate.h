@@ -17,6 +17,8 @@ void host_product(const trs_mat *A, trs_op op, int threads, const void *x, void 
 
 /* What a time loop does: new values, update, solve, as often as was asked for.  The problem keeps the last values. */
 typedef int (*solve_fn)(void *user); /* X at the place; returns a trs_status */
+/* Does a step scale rows and columns, as an incomplete Cholesky factorisation needs it? */
+bool scales_steps(const arguments *a);
 int run_steps(const arguments *a, problem *p, place *at, trs_lu *lu, solve_fn solve, void *user,
               report *r);
 
