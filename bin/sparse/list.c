@@ -5,9 +5,23 @@
 
 #include "bin/common/exits.h"
 
+#include <string.h>
+
 static const char *yes(unsigned has)
 {
     return has ? "yes" : "-";
+}
+
+/* A sentence that solver k shares with an earlier one is not printed again. */
+static void print_why(int k, const trs_solver_info *s)
+{
+    trs_solver_info earlier;
+    for (int e = 0; e < k && trs_solver_get(e, &earlier) == TRS_OK; e++)
+        if (!earlier.available && !strcmp(earlier.why, s->why)) {
+            printf("  %-20s not available, as %s\n", "", earlier.name);
+            return;
+        }
+    printf("  %-20s not available: %s\n", "", s->why);
 }
 
 static void list_family(int general)
@@ -19,7 +33,7 @@ static void list_family(int general)
                yes(s.caps & TRS_CAP_BITWISE), yes(s.caps & TRS_CAP_ROW_MAJOR),
                yes(s.caps & TRS_CAP_CAPTURE),
                s.accuracy == TRS_SUBSTITUTION ? "substitution" : "inverting", s.about);
-        if (!s.available) printf("  %-20s not available: %s\n", "", s.why);
+        if (!s.available) print_why(k, &s);
     }
 }
 

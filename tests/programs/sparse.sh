@@ -9,6 +9,7 @@ m=$source/matrices
 expect 0 'help' "$solve" --help; says out 'Usage: trisolve-sparse'; silent err
 expect 0 'version' "$solve" --version; says out '^trisolve-sparse [0-9]'
 expect 0 'list of solvers' "$solve" --list-solvers; says out '^  cpu-serial'; says out '^  cpu-level'
+if grep 'not available:' out | sort | uniq -d | grep -q .; then not_ok 'a reason twice'; else ok 'each reason once'; fi
 expect 1 'no argument' "$solve"; says err 'no matrix'; silent out
 expect 1 'unknown option' "$solve" --no-such x; says err 'help'
 expect 1 'too many files' "$solve" a b c
