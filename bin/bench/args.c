@@ -167,6 +167,7 @@ enum {
 #define SETTING(member) offsetof(arguments, session.settings.member)
 #define OUTPUT(member)  offsetof(arguments, session.outputs.member)
 #define NUMBERS(a, b)   .least = a, .most = b
+#define NO_SOLVER       "no such solver in this build (trisolve-sparse --list-solvers lists them)"
 
 /* clang-format off */
 static const option_row rows[] = {
@@ -181,8 +182,8 @@ static const option_row rows[] = {
      .what = "--precision needs f32, f64, c32 or c64, but got"},
     {"nrhs", 0, TEXT, take_whole, .member = SETTING(nrhs), NUMBERS(1, 100000),
      .what = "--nrhs needs a number from 1 to 100000, but got"},
-    {"solvers", 0, TEXT, take_solvers, .what = "no such solver in this build (trisolve-sparse --list-solvers lists them)"},
-    {"without", 0, TEXT, take_without, .bits = WITHOUT, .what = "no such solver in this build (trisolve-sparse --list-solvers lists them)"},
+    {"solvers", 0, TEXT, take_solvers, .what = NO_SOLVER},
+    {"without", 0, TEXT, take_without, .bits = WITHOUT, .what = NO_SOLVER},
     {"device", 0, TEXT, take_device, .bits = DEVICE, NUMBERS(0, 1000),
      .what = "--device needs the number of a device, but got"},
     {"cpu", 0, NO_TEXT, take_flag, .member = AT(cpu), .bits = CPU},

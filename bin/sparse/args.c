@@ -297,6 +297,11 @@ static void complete(arguments *a, unsigned given)
     if (is_incomplete(a->method)) a->level = a->method[strlen(a->method) - 1] - '0';
 }
 
+static bool is_standard_input(const char *file)
+{
+    return !strcmp(file, "-") || !strcmp(file, "/dev/stdin");
+}
+
 void parse_arguments(int argc, char **argv, arguments *a)
 {
     *a = (arguments){
@@ -307,6 +312,8 @@ void parse_arguments(int argc, char **argv, arguments *a)
         wrong("too many files; expected a matrix and a right-hand side", argv[optind + 2]);
     a->matrix = argv[optind];
     a->rhs = argv[optind + 1];
+    if (a->rhs && is_standard_input(a->matrix) && is_standard_input(a->rhs))
+        wrong("only one of matrix and right-hand side can be standard input", NULL);
     if (a->pivot) given |= PIVOT;
     if (a->refine > 0) given |= REFINED;
     check_exclusions(given, exclusions);

@@ -266,8 +266,11 @@ static void test_fields(void **state)
         {number, "     1500000000000000000  2.5",
          "leaves its decimal point to the format (3E24.16)"},
         {"(3E24.16)", "(1E24.16)", "line 7: text behind the last field of (1E24.16)"},
-        {"(3E24.16)", "(3E24,1X)", "line 4: the Fortran format '(3E24,1X)' is not read here"},
+        {"(3E24.16)", "(3E24,1Z)", "line 4: the Fortran format '(3E24,1Z)' is not read here"},
         {"(3E24.16)", "(3E99.16)", "is not read here"},
+        {"(3E24.16)", "(9(9(X)))", "is not read here"},
+        {"(3E24.16)", "((3E24.1)", "is not read here"},
+        {"(3E24.16)", "(600E8.1)", "is not read here"},
         {"(3E24.16)", "(E)      ", "is not read here"},
         {"(3E24.16)", " 3E24.16 ", "is not read here"},
         {"(8I10)  ", "(8F10.0)", "is not read here"},
@@ -282,6 +285,29 @@ static void test_fields(void **state)
                                  " 1 2\n 1\n 2.5\n";
     assert_refused(scaled, sizeof scaled - 1, TRS_EMATRIX,
                    "'2.5' leaves its exponent to the format (1P,4F4.1)");
+}
+
+/* Characters between fields, scale factors and groups: by the standard of Fortran 77, 13.3 and 13.5, the lines behind the
+ * first one begin with the last group. */
+static void test_formats(void **state)
+{
+    (void)state;
+    static const char *const text[] = {
+        /* columns of a lower bidiagonal matrix: (2, -1), (3, 5), (4) */
+        "TITLE\n 7 2 1 4\nRUA 3 3 5 0\n(2X,2(I3,1X))   (5(1X,I2))      (1X,1P,2(E10.3,1X))\n"
+        "    1   3 \n  5   6 \n  1  2  2  3  3\n"
+        "  2.000E+00*-1.000E+00#\n 3.000E+00; 5.000E+00 \n 4.000E+00\n",
+        "TITLE\n 6 1 1 4\nRUA 3 3 5 0\n(4I3)           (2(2(I2),1X),I3)(-2PE10.3,2(1X,0P,D10.3))\n"
+        "  1  3  5  6\n 1 2x 2 3   3\n"
+        " 2.000E+00 -1.000D+00  3.000E+00\n  5.000E+00  4.000E+00\n"};
+    for (int k = 0; k < 2; k++) {
+        trs_mm mm;
+        read_text(text[k], &(trs_mm_options){.format = TRS_CSC}, &mm);
+        assert_memory_equal(mm.ptr, ((int64_t[]){0, 2, 4, 5}), 4 * sizeof(int64_t));
+        assert_memory_equal(mm.idx, ((int32_t[]){0, 1, 1, 2, 2}), 5 * sizeof(int32_t));
+        assert_memory_equal(mm.val, ((double[]){2, -1, 3, 5, 4}), 5 * sizeof(double));
+        trs_mm_free(&mm);
+    }
 }
 
 /* Pattern files, which RBio's writer does not make. */
@@ -342,8 +368,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_matrices),  cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_harwell),   cmocka_unit_test(test_harwell_symmetric),
-        cmocka_unit_test(test_exponents), cmocka_unit_test(test_fields),
-        cmocka_unit_test(test_pattern),   cmocka_unit_test(test_cut)};
+        cmocka_unit_test(test_exponents), cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_fields),    cmocka_unit_test(test_pattern),
+        cmocka_unit_test(test_cut)};
     return cmocka_run_group_tests_name("rb", tests, make_file, remove_file);
 }
 

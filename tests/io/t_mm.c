@@ -390,6 +390,19 @@ static void test_symmetries(void **state)
 {
     (void)state;
     trs_mm mm;
+    /* as SciPy and MatrixMarket.jl write a symmetric matrix: real and integer, coordinate and array */
+    static const char *const symmetric[] = {
+        "%%MatrixMarket matrix coordinate real hermitian\n2 2 2\n1 1 3\n2 1 7\n",
+        "%%MatrixMarket matrix coordinate integer hermitian\n2 2 2\n1 1 3\n2 1 7\n"};
+    for (int k = 0; k < 2; k++) {
+        assert_read(symmetric[k], NULL, &mm);
+        assert_true(mm.symmetry == TRS_SYMMETRIC && mm.field == (k ? TRS_INTEGER : TRS_REAL));
+        assert_memory_equal(mm.val, ((double[]){3, 7, 7}), 3 * sizeof(double));
+        trs_mm_free(&mm);
+    }
+    assert_read("%%MatrixMarket matrix array real hermitian\n2 2\n3\n7\n5\n", NULL, &mm);
+    assert_memory_equal(mm.val, ((double[]){3, 7, 7, 5}), 4 * sizeof(double));
+    trs_mm_free(&mm);
     assert_read("%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n1 1 3 0\n2 1 1 2\n",
                 NULL, &mm);
     assert_memory_equal(mm.val, ((double[]){3, 0, 1, -2, 1, 2}), 6 * sizeof(double));

@@ -14,6 +14,7 @@ expect 1 'no argument' "$solve"; says err 'no matrix'; silent out
 expect 1 'unknown option' "$solve" --no-such x; says err 'help'
 expect 1 'too many files' "$solve" a b c
 expect 1 'bad number' "$solve" --repeat=x a; says err 'repeat'
+expect 1 'two files from one stream' "$solve" - -; says err 'only one of matrix and right-hand side'
 expect 1 'both triangles' "$solve" --lower --upper a
 
 # ---- triangles

@@ -11,12 +11,30 @@
 
 #include "io/boeing.h"
 
-typedef struct trs_rb_format { /* "(1P,5E15.8)": 5 fields of 15 characters */
-    char text[32];
-    int count, width;
+typedef struct trs_rb_field {
+    /* characters before it that mean nothing */
+    int skipped;
+    int width;
     bool real;
-    int decimals; /* a number without a decimal point has it before so many of its digits */
-    int scale;    /* a number without an exponent is divided by ten to this power */
+    /* a number without a decimal point has it before so many of its digits */
+    int decimals;
+    /* a number without an exponent is divided by ten to this power */
+    int scale;
+} trs_rb_field;
+
+enum { TRS_RB_FIELDS = 512 }; /* at most, in a line */
+
+typedef struct trs_rb_format { /* "(1P,5E15.8)", "(2X,3(I7,1X))" */
+    char text[32];
+    /* of the first line of a section */
+    int count;
+    /* the field that the other lines begin with: the first one of the last group, or 0 */
+    int again;
+    /* characters before that group, which only the first line has */
+    int skipped_once;
+    /* characters behind the last field */
+    int skipped_behind;
+    trs_rb_field field[TRS_RB_FIELDS];
 } trs_rb_format;
 
 typedef struct trs_rb_fields {
@@ -24,6 +42,7 @@ typedef struct trs_rb_fields {
     trs_boeing head;
     trs_rb_format format[3]; /* of pointers, rows, values */
     int section;             /* which of them is being read; 3: the matrix is complete */
+    bool reverted;           /* its first line has been read */
     int64_t left;            /* how many numbers of this section are to come */
     int64_t line;            /* of the file, from 1, for sentences */
 } trs_rb_fields;

@@ -6,8 +6,8 @@
  *     rows columns entries        (array: rows columns)
  *
  * Files are in use that deviate from the text of the format, so that these are accepted, too: letters in capitals or
- * not, one % in place of two, blanks or a byte order mark before the banner, "double" for real, and "unsigned-integer"
- * for integer.  Source of the format: Boisvert, Pozo, Remington, The Matrix Market Exchange Formats: Initial Design,
+ * not, one % in place of two, blanks or a byte order mark before the banner, "double" for real, "unsigned-integer" for
+ * integer, and a hermitian file of real numbers, which is symmetric.  Source of the format: Boisvert, Pozo, Remington, The Matrix Market Exchange Formats: Initial Design,
  * NISTIR 5935, 1996. */
 #include "config.h"
 
@@ -113,8 +113,8 @@ static int check_banner(trs_mm_job *job)
     if (h->array && h->field == TRS_PATTERN) what = "an array file cannot have the field pattern";
     if (h->field == TRS_PATTERN && h->symmetry == TRS_SKEW)
         what = "a pattern file cannot be skew-symmetric";
-    if (h->field != TRS_COMPLEX && h->symmetry == TRS_HERMITIAN)
-        what = "a hermitian file must be complex";
+    if (h->field == TRS_PATTERN && h->symmetry == TRS_HERMITIAN)
+        what = "a pattern file cannot be hermitian";
     if (what) return trs_mm_fail(job, TRS_EFORMAT, 1, "%s", what);
     if (h->field == TRS_COMPLEX && job->opt.real_only)
         return trs_mm_fail(job, TRS_ESUPPORT, 1,
@@ -154,6 +154,8 @@ int trs_mm_banner(trs_mm_job *job, const char *p, const char *end)
     job->head.field = meant[d];
     job->head.is_unsigned = d == 5;
     job->head.symmetry = (trs_symmetry)s;
+    if (s == TRS_HERMITIAN && (meant[d] == TRS_REAL || meant[d] == TRS_INTEGER))
+        job->head.symmetry = TRS_SYMMETRIC;
     return check_banner(job);
 }
 
