@@ -9,8 +9,13 @@
 
 #include "trisolve-mmio.h"
 
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char path[] = "/tmp/t_mmio.XXXXXX";
@@ -94,6 +99,48 @@ static void test_whole_file(void **state)
     free(val);
 }
 
+/* A file that cannot be written as a whole leaves the old one; a link is followed, and standard output that is closed does
+ * not become the file. */
+static void test_old_file(void **state)
+{
+    (void)state;
+    char link_name[100], word[40] = "";
+    MM_typecode code = {'M', 'C', 'R', 'G'};
+    int one[] = {1};
+    double val[] = {7};
+    snprintf(link_name, sizeof link_name, "%s.link", path);
+    remove(link_name);
+    assert_int_equal(symlink(strrchr(path, '/') ? strrchr(path, '/') + 1 : path, link_name), 0);
+    fclose(file_with("old\n"));
+    struct rlimit limit, small;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    small = limit;
+    small.rlim_cur = 20;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const int failed = mm_write_mtx_crd(path, 1, 1, 1, one, one, val, code);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    assert_int_equal(failed, MM_COULD_NOT_WRITE_FILE);
+    FILE *f = fopen(path, "r");
+    assert_true(f && fscanf(f, "%39s", word) == 1 && !strcmp(word, "old"));
+    fclose(f);
+    const int out = dup(STDOUT_FILENO);
+    fflush(stdout);
+    close(STDOUT_FILENO);
+    const int rc = mm_write_mtx_crd(link_name, 1, 1, 1, one, one, val, code);
+    const bool is_free = fcntl(STDOUT_FILENO, F_GETFD) < 0;
+    dup2(out, STDOUT_FILENO);
+    close(out);
+    assert_int_equal(rc, 0);
+    assert_true(is_free);
+    struct stat st;
+    assert_true(!lstat(link_name, &st) && S_ISLNK(st.st_mode));
+    f = fopen(path, "r");
+    assert_true(f && fscanf(f, "%39s", word) == 1 && !strcmp(word, "%%MatrixMarket"));
+    fclose(f);
+    remove(link_name);
+}
+
 static void test_arrays(void **state)
 {
     (void)state;
@@ -172,6 +219,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reading_by_hand),
         cmocka_unit_test(test_whole_file),
+        cmocka_unit_test(test_old_file),
         cmocka_unit_test(test_arrays),
         cmocka_unit_test(test_what_mmio_gets_wrong),
     };

@@ -406,6 +406,39 @@ static void export_over_a_file(void **state)
     assert_int_equal(glob("t_wisdom.file?*", 0, NULL, &others), GLOB_NOMATCH);
 }
 
+/* An export keeps what another process has put into the file meanwhile, and its own entry counts more; it replaces no other
+ * file. */
+static void export_adds(void **state)
+{
+    char text[1000], other[1000];
+    size_t size;
+    (void)state;
+    trs_wisdom_forget();
+    snprintf(text, sizeof text, "%s%s", head, line);
+    write_text(file, text, strlen(text));
+    measure(&plain);
+    assert_status(trs_wisdom_export(file), TRS_OK);
+    char *out = read_text(file, &size);
+    assert_non_null(strstr(out, line));
+    free(out);
+    trs_wisdom_forget();
+    assert_status(trs_wisdom_import(file), TRS_OK);
+    assert_true(is_wise(&plain));
+    snprintf(other, sizeof other, "%s%s", head, line);
+    memcpy(strstr(other, "cpu-level"), "no-solver", 9);
+    write_text(file, other, strlen(other));
+    assert_status(trs_wisdom_export(file), TRS_OK);
+    out = read_text(file, &size);
+    assert_true(strstr(out, line) && !strstr(out, "no-solver"));
+    free(out);
+    write_text(file, "a list of other things\n", 23);
+    assert_int_equal(trs_wisdom_export(file), TRS_EFORMAT);
+    out = read_text(file, &size);
+    assert_int_equal(strncmp(out, "a list of other things\n", 23), 0);
+    free(out);
+    remove(file);
+}
+
 static void from_the_environment(void **state)
 {
     trs_info info;
@@ -594,6 +627,7 @@ int main(void)
         cmocka_unit_test_teardown(wrong_files, clean),
         cmocka_unit_test_teardown(no_files, clean),
         cmocka_unit_test_teardown(export_over_a_file, clean),
+        cmocka_unit_test_teardown(export_adds, clean),
         cmocka_unit_test_teardown(from_the_environment, clean),
         cmocka_unit_test_teardown(by_several_threads, clean),
         cmocka_unit_test_teardown(damaged_files, clean),

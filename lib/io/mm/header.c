@@ -7,8 +7,8 @@
  *
  * Files are in use that deviate from the text of the format, so that these are accepted, too: letters in capitals or
  * not, one % in place of two, blanks or a byte order mark before the banner, "double" for real, "unsigned-integer" for
- * integer, and a hermitian file of real numbers, which is symmetric.  Source of the format: Boisvert, Pozo, Remington, The Matrix Market Exchange Formats: Initial Design,
- * NISTIR 5935, 1996. */
+ * integer, and a hermitian file of real numbers, which is symmetric.  Source of the format: Boisvert, Pozo, Remington,
+ * The Matrix Market Exchange Formats: Initial Design, NISTIR 5935, 1996. */
 #include "config.h"
 
 #include "mm.h"
