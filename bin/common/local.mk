@@ -1,7 +1,7 @@
 # bin/common: what the programs share
 MESSAGE = bin/common/message.c bin/common/message.h bin/common/exits.h
 OPTIONS = bin/common/options.c bin/common/options.h $(MESSAGE)
-OUTPUT = bin/common/output.c bin/common/output.h
+OUTPUT = bin/common/output/output.c bin/common/output/output.h
 TIMING = bin/common/timing.c bin/common/timing.h
 NUMBERS = bin/common/numbers.c bin/common/numbers.h
 BINARY = bin/common/sentence.c bin/common/sentence.h bin/common/binary.c bin/common/binary.h

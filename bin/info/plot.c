@@ -4,7 +4,7 @@
 
 #include "info.h"
 #include "base/noun.h"
-#include "bin/common/output.h"
+#include "bin/common/output/output.h"
 #include "bin/report/script.h"
 
 #include <errno.h>

@@ -187,14 +187,19 @@ static bool is_on_disk(int fd)
     return !fsync(fd) || errno == EINVAL || errno == EROFS;
 }
 
+/* Put all of the new file on the disk, and give it its name. */
+static void give_name(trs_output *out)
+{
+    if (!is_on_disk(out->fd)) fail_writing(out, errno);
+    else if (rename(out->part, out->target))
+        trs_output_fail(out, TRS_EFILE, "cannot rename: %s", strerror(errno));
+}
+
 int trs_output_close(trs_output *out)
 {
-    const bool replaces = out->part && !out->dropped;
-    if (replaces && !out->code && !is_on_disk(out->fd)) fail_writing(out, errno);
-    if (out->fd >= 0 && close(out->fd) && !out->code) fail_writing(out, errno);
-    if (replaces && !out->code && rename(out->part, out->target))
-        trs_output_fail(out, TRS_EFILE, "cannot rename: %s", strerror(errno));
+    if (out->part && !out->code && !out->dropped) give_name(out);
     if (out->part && (out->code || out->dropped)) unlink(out->part);
+    if (out->fd >= 0 && close(out->fd) && !out->code) fail_writing(out, errno);
     if (out->update && out->lock >= 0) close(out->lock);
     free(out->part);
     free(out->target);

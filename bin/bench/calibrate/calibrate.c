@@ -14,7 +14,7 @@
 #include "bin/bench/measure/summary.h"
 #include "bin/bench/measure/triangle.h"
 #include "bin/common/message.h"
-#include "bin/common/output.h"
+#include "bin/common/output/output.h"
 #include "bin/common/timing.h"
 #include "bin/costs/costs.h"
 #include "select/predict.h"

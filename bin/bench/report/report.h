@@ -10,7 +10,7 @@
 #include "bin/bench/measure/host.h"
 #include "bin/bench/measure/result.h"
 #include "bin/bench/measure/settings.h"
-#include "bin/common/output.h"
+#include "bin/common/output/output.h"
 
 typedef struct outputs {           /* what is wanted */
     const char *csv, *json, *html; /* files; NULL: none */
