@@ -715,8 +715,14 @@ def umask():
     return mask
 
 
+class Parser(argparse.ArgumentParser):
+    def print_help(self, file=None):
+        """The one of argparse ignores that it cannot be written."""
+        write("-", self.format_help())
+
+
 def main():
-    p = argparse.ArgumentParser(prog="trisolve-report", description="Show results of trisolve-bench.")
+    p = Parser(prog="trisolve-report", description="Show results of trisolve-bench.")
     p.add_argument("csv", nargs="+", help="what trisolve-bench --csv has written; -: standard input")
     p.add_argument("-o", "--html", metavar="FILE", help="write a page; -: to standard output")
     p.add_argument("--plot", metavar="DIR", help="write each figure to DIR/NAME.svg")

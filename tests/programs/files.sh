@@ -51,6 +51,9 @@ if [ -w /dev/full ]; then
             says err 'cannot write to standard output'
         done
     done
+    if $has_python; then
+        expect 1 'a page' sh -c "python3 '$source/bin/report/report.py' --help >/dev/full"; says err 'No space'
+    fi
 else ok '# SKIP no /dev/full'; fi
 
 # ---- links are followed
@@ -71,6 +74,9 @@ if $has_python; then
     ln -s there/p.svg plink; ln -s there/page rlink
     expect 0 'a figure' "$info" --plot=plink "$m"; is_link plink; says there/p.svg '<svg'
     expect 0 'a page' report there/c.csv -o rlink; is_link rlink; says there/page '<html'
+    expect 1 'a page that does not fit' sh -c "ulimit -f 1; trap '' XFSZ; python3 '$source/bin/report/report.py' there/c.csv -o rlink"
+    says err 'File too large'; says there/page '</html>'
+    expect 0 'a page to standard output' report there/c.csv -o /dev/stdout; same out there/page
 fi
 without '\.part' there
 
@@ -84,6 +90,7 @@ for to in - /dev/stdout /dev/fd/1 /proc/self/fd/1; do
     if [ "$(grep -c . out)" = 2 ]; then ok 'nothing else'; else not_ok 'something else'; fi
 done
 expect 0 'no table among results' bench --json=- "$m"; if [ "$(head -c 1 out)" = '[' ]; then ok 'an array'; else not_ok 'no array'; fi
+expect 1 'nothing to resume' bench --resume --csv=- "$m"; says err '--resume needs a regular file'
 expect 1 'two at once' bench --json=- --csv=- "$m"; says err 'only one of'
 expect 1 'and the choice' bench --choice --csv=- "$m"; says err 'only one of'
 expect 0 'the report beside x' "$solve" "$m" -o /dev/stdout; same out right.mtx; says err 'backward'

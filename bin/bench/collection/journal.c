@@ -105,6 +105,8 @@ static bool is_taken(journal *j)
 int journal_open(journal *j, const processes *p, const char *output)
 {
     *j = (journal){.f = NULL};
+    if (p->resume && !output)
+        return complain("--resume needs a regular file of --csv, --json or --html"), EXIT_USAGE;
     if (output) snprintf(j->name, sizeof j->name, "%s.resume", output);
     j->f = output ? fopen(j->name, "a+b") : tmpfile();
     if (!j->f || fcntl(fileno(j->f), F_SETFL, O_APPEND)) return fail(j);
