@@ -400,14 +400,15 @@ typedef struct trs_options {
 typedef struct trs_exec {
     /* the cudaStream_t to solve or update on; NULL: the default stream */
     void *stream;
-    /* work space; NULL: the plan's own, and then threads must not share the plan */
+    /* work space; NULL: the plan's own, and then threads must not share the plan: a solve that
+     * begins during another with the same work space returns TRS_ESTATE */
     trs_work *work;
     /* threads of CPU solvers, at most 1024; 0: those of the plan */
     int threads;
     /* storage order of B and X */
     trs_layout layout;
     /* work space of trs_lu_solve and trs_lu_refine only; NULL: that of the factors, and then
-     * threads must not share the factors */
+     * threads must not share the factors, as above */
     trs_lu_work *lu_work;
     /* must be zero; reserved for new members */
     int64_t reserved[4];
@@ -765,7 +766,10 @@ TRS_API void trs_work_destroy(trs_work *work);
  * whole blocks, or a matrix stored in full, and so also multiply zeros that the caller did not
  * store.
  * Returns TRS_OK, TRS_EARG, TRS_ESUPPORT, TRS_EDEVICE, TRS_ELIBRARY, or:
- *     TRS_ESTATE ; the plan has no values, or exec->work was fitted before the last analysis. */
+ *     TRS_ESTATE ; the plan has no values, exec->work was fitted before the last analysis, or
+ *         another thread is in a solve with the same work space: the plan's own, or exec->work.
+ * That is noticed while the other call has not returned.  Work that it only enqueued on a stream
+ * is not noticed: solves on several streams at a time need a work space each. */
 TRS_API int trs_solve(const trs_plan *plan, trs_op op, int nrhs, const void *B, int64_t ldb,
                       void *X, int64_t ldx, const trs_exec *exec);
 
@@ -1362,8 +1366,8 @@ TRS_API void trs_lu_work_destroy(trs_lu_work *work);
  * twice the time (trs_lu_info.refines).  On a device, with single precision, and with incomplete
  * and imported factors, the function does not refine; trs_lu_refine does.
  * Returns TRS_OK, TRS_EARG, TRS_ESUPPORT, TRS_EMEM, TRS_EDEVICE, TRS_ELIBRARY, or:
- *     TRS_ESTATE ; there are no factors, op is not one of the ops, or the work space belongs to
- *         other plans. */
+ *     TRS_ESTATE ; there are no factors, op is not one of the ops, the work space belongs to
+ *         other plans, or another thread is in a solve with it, as in trs_solve. */
 TRS_API int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
                          int64_t ldx, const trs_exec *exec);
 

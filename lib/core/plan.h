@@ -87,6 +87,7 @@ struct trs_plan {
     /* for topo and the rows of a batch, which several threads may ask for */
     pthread_mutex_t topo_lock;
     trs_work *work;      /* of solves without a work space of the caller */
+    atomic_bool solving; /* a solve uses it, or replaces it while the plan grows */
     trs_branch *branch;  /* the stream on which T' is refreshed at the same time as T; NULL: none */
     bool capture_anyhow; /* for tests: solvers may be captured that do not claim it */
 

@@ -438,6 +438,28 @@ static int solve_in(const trs_plan *p, trs_work *w, const trs_side *side, bool b
     return solve_all(p, i, w, fitted->nrhs, job);
 }
 
+/* Only one solve at a time may use a work space.  Threads that share the plan's own learn it here, and not from x. */
+static int take_work(atomic_bool *solving, bool own)
+{
+    if (!atomic_exchange_explicit(solving, true, memory_order_acquire)) return TRS_OK;
+    if (!own) return trs_fail(TRS_ESTATE, "solve: another solve is using this work space");
+    return trs_fail(TRS_ESTATE, "solve: another solve is using the plan's own work space; threads "
+                                "that share a plan need a work space each: trs_work_create");
+}
+
+/* The arguments are right. */
+static int solve_checked(trs_plan *p, trs_side *side, bool by_rows, const trs_job *job,
+                         trs_work *work)
+{
+    atomic_bool *solving = work ? &work->solving : &p->solving;
+    int rc = take_work(solving, !work);
+    if (rc) return rc;
+    if (!work) trs_plan_count(p, side, job->nrhs, job->stream);
+    rc = solve_in(p, work ? work : p->work, side, by_rows, *job);
+    atomic_store_explicit(solving, false, memory_order_release);
+    return rc;
+}
+
 static int solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
                  int64_t ldx, const trs_exec *exec)
 {
@@ -448,8 +470,6 @@ static int solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t 
     if (rc || nrhs == 0 || p->info.n == 0) return rc;
     rc = check_vectors(p, nrhs, B, ldb, X, ldx, exec->layout);
     if (rc) return rc;
-    trs_side *side = trs_plan_side(p, op != TRS_N);
-    if (!exec->work) trs_plan_count((trs_plan *)p, side, nrhs, exec->stream);
     /* a single column with a leading dimension of 1 is one by rows as well */
     const bool by_rows = exec->layout == TRS_ROW_MAJOR && (ldb > 1 || ldx > 1);
     const trs_job job = {.nrhs = nrhs,
@@ -458,7 +478,7 @@ static int solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t 
                          .conj = op == TRS_H && trs_is_complex(p->given.dtype),
                          .threads = exec->threads > 0 ? exec->threads : p->ctx.threads,
                          .stream = exec->stream};
-    return solve_in(p, exec->work ? exec->work : p->work, side, by_rows, job);
+    return solve_checked((trs_plan *)p, trs_plan_side(p, op != TRS_N), by_rows, &job, exec->work);
 }
 
 int trs_solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,

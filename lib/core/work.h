@@ -29,6 +29,7 @@ struct trs_work {
     trs_buffer permuted[2]; /* [n*nrhs] B, then X, in the order of T, if the plan has P and Q */
     trs_buffer scratch[2];  /* for solvers without a work space of their own */
     trs_fitted *fitted;     /* a list */
+    atomic_bool solving;    /* a caller's: a solve uses it */
     bool captured;          /* a plan's own: a captured graph may use it */
     struct trs_work *older; /* a plan's own that is captured */
 };

@@ -11,6 +11,7 @@
 #include "base/context.h"
 #include "base/library.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /* A in the form that libraries take: by columns, with ascending rows, base 0, in double precision. */
@@ -120,12 +121,13 @@ struct trs_lu_work {
     const trs_lu *lu;
     int64_t drops; /* those of the lu when it was made */
     int64_t n;
-    trs_dtype type;  /* of y: that of the plans */
-    int width;       /* right-hand sides at a time */
-    bool on_device;  /* y and power are there */
-    trs_work *l, *u; /* NULL: the plans' own */
-    void *r; /* [n*width] of the type of A: the residual, for solves that refine x; else NULL */
-    void *y; /* [n*width] in pivot order; NULL: the factors have no permutation */
+    trs_dtype type;      /* of y: that of the plans */
+    int width;           /* right-hand sides at a time */
+    bool on_device;      /* y and power are there */
+    trs_work *l, *u;     /* NULL: the plans' own */
+    atomic_bool solving; /* a solve uses it */
+    void *r;             /* [n*width] of the type of A: the residual, for solves that refine x; else NULL */
+    void *y;             /* [n*width] in pivot order; NULL: the factors have no permutation */
     /* [width] for plans of complete factors in single precision, else NULL: what the columns of b, and then those of y, are
      * multiplied by, a power of two; on a device, the size of a column, next to which the power is */
     double *power;
