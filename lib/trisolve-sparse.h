@@ -353,7 +353,8 @@ typedef struct trs_options {
     int nrhs;
     /* storage order of B and X, as in trs_exec.layout later */
     trs_layout layout;
-    /* threads of CPU solvers, at most 1024; 0: the default of OpenMP */
+    /* threads of CPU solvers, at most 1024; 0: the default of OpenMP.  In the child of a process
+     * that had several threads before the fork there is one, whatever is asked for */
     int threads;
     /* bytes that the plan may occupy on the host, or on the device; the analysis temporarily
      * needs about as much again.  0: 8 GiB for solvers that store the triangle as a full matrix,

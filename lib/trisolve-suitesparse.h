@@ -82,6 +82,12 @@ typedef struct trs_factor_options {
  * does it, with the pivots and the fill of the first factors.  The values may be on the host or
  * on the device.  With L L^H, the new A is assumed to be Hermitian.  By default the update does
  * not wait, and the caller asks trs_lu_status whether the pivots still suit.
+ *
+ * SuiteSparse and its BLAS use at most opt->plan.threads threads (0: the default of OpenMP), with
+ * three exceptions.  CHOLMOD before version 4 uses one thread, or as many as it was built for,
+ * which is mostly 4.  A BLAS other than OpenBLAS, MKL and those that use OpenMP obeys only its own
+ * environment variables.  OpenBLAS without OpenMP has one number of threads for the process: that
+ * of the last of several factorisations at the same time.
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_ELIBRARY, an error of trs_plan_create or
  * trs_plan_analyse, or:
  *     TRS_EMATRIX ; A is not well formed, or a value is not finite, or "cholmod" was requested

@@ -7,7 +7,9 @@
 #include "parallel.h"
 #include "debug.h"
 
+#include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -44,16 +46,36 @@ int trs_default_threads(void)
 #endif
 }
 
+static atomic_bool is_orphan; /* this process is the child of one that had several threads */
+
+static void mark_orphan(void)
+{
+    atomic_store(&is_orphan, true);
+}
+
+static void watch_forks(void)
+{
+    (void)pthread_atfork(NULL, NULL, mark_orphan);
+}
+
+int trs_threads_now(int asked)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (asked <= 1) return 1;
+    (void)pthread_once(&once, watch_forks);
+    return atomic_load_explicit(&is_orphan, memory_order_relaxed) ? 1 : asked;
+}
+
 int trs_threads_given(int asked)
 {
+    if (asked <= 1 || atomic_load_explicit(&is_orphan, memory_order_relaxed)) return 1;
 #ifdef _OPENMP
-    if (asked <= 1) return asked;
     const int procs = omp_get_num_procs(), limit = omp_get_thread_limit();
     const int most = procs < limit ? procs : limit;
     if (omp_get_active_level() >= omp_get_max_active_levels()) return 1;
     return asked < most ? asked : most;
 #else
-    return asked < 1 ? asked : 1;
+    return 1;
 #endif
 }
 
@@ -107,7 +129,7 @@ static void leave(atomic_int *left)
 void trs_team_run(int threads, trs_team_fn body, void *user)
 {
     atomic_int left = 0;
-    if (threads > 1) threads = trs_threads_given(threads);
+    threads = trs_threads_given(trs_threads_now(threads));
 #pragma omp parallel num_threads(threads) if (threads > 1)
     {
         body(user, team_member(), team_size());
@@ -127,6 +149,7 @@ void trs_share(int threads, int64_t count, int64_t each, trs_range_fn body, void
     _Atomic int64_t next = 0;
     atomic_int left = 0;
     TRS_ASSERT(count >= 0 && each > 0);
+    if (count > each) threads = trs_threads_now(threads);
     if (count <= each || threads <= 1) {
         share_alone(count, each, body, user);
         return;
@@ -145,7 +168,7 @@ void trs_stages_run(const trs_level_stage *stage, int32_t count, trs_stage_progr
 {
     trs_stage_progress *left = progress + count;
     memset(progress, 0, ((size_t)count + 1) * sizeof *progress);
-    (void)threads; /* without OpenMP */
+    threads = trs_threads_now(threads);
 #pragma omp parallel num_threads(threads)
     {
         run_stages(stage, count, progress, rows, user);

@@ -31,6 +31,10 @@ typedef struct trs_stage_progress { /* of one stage, in chunks */
 
 /* The number of threads that OpenMP would take. */
 int trs_default_threads(void);
+/* The number of threads that a parallel region, or a library with threads of its own, may ask for: `asked`, or 1 in the child
+ * of a fork after this process has had several threads.  The child has a copy of OpenMP's list of threads, but not the threads,
+ * and would wait for them for ever.  Every parallel region of this library has its number of threads from here. */
+int trs_threads_now(int asked);
 /* The number of threads that a solve from here would have if it asked for so many.  OpenMP, or the processors that this
  * process may run on, may give fewer. */
 int trs_threads_given(int asked);

@@ -8,6 +8,7 @@
 #ifndef TRS_LU_H
 #define TRS_LU_H
 
+#include "base/blas.h"
 #include "base/context.h"
 #include "base/library.h"
 
@@ -177,7 +178,9 @@ void trs_lu_set_info(trs_lu *lu, double seconds);
     F(trs_lu_adopt_there)                                                                          \
     F(trs_lu_begin)                                                                                \
     F(trs_lu_watch)                                                                                \
-    F(trs_lu_factors_free)
+    F(trs_lu_factors_free)                                                                         \
+    F(trs_blas_begin)                                                                              \
+    F(trs_blas_end)
 
 struct trs_core {
     TRS_CORE_FUNCTIONS(TRS_LIBRARY_MEMBER)

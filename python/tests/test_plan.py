@@ -1,6 +1,7 @@
 """Plan: ops, formats, types, layouts, updates, files, threads, errors."""
 
 import gc
+import multiprocessing
 import threading
 
 import numpy as np
@@ -204,6 +205,26 @@ def test_threads_share_a_plan_that_grows(rng):
         thread.join()
     assert len(errors) == 200 and max(errors) < 60 * eps("f8")
     assert plan.info.grows_at == 0
+
+
+def _in_a_child(T, b, path):
+    trisolve.mmwrite(path, T)
+    return trisolve.Plan(T, solver="cpu-supernodal", threads=4).solve(b) + 0 * trisolve.mmread(path).diagonal()
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_fork_after_threads(rng, tmp_path):
+    """The child of a process that has had threads does not wait for those that it has not inherited."""
+    n = 60_000
+    T = sp.diags_array([np.full(n - abs(k), 20.0 if k == 0 else rng.uniform()) for k in range(0, -12, -1)],
+                       offsets=list(range(0, -12, -1)), format="csr")
+    b = rng.uniform(size=n)
+    expected = _in_a_child(T, b, tmp_path / "parent.mtx")
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        found = [pool.apply_async(_in_a_child, (T, b, tmp_path / f"{k}.mtx")) for k in range(2)]
+        for x in found:
+            np.testing.assert_array_equal(x.get(timeout=120), expected)
 
 
 def test_bad_arguments_are_exceptions(rng):

@@ -318,13 +318,16 @@ static int factor(trs_lu *lu, const trs_mat *mat)
     trs_factors f = {0};
     trs_csc A = {0};
     backend *b = lu->backend;
+    trs_blas_limit limit;
     const double start = trs_now();
     lu->ready = lu->singular = false;
     lu->refined = NULL;
     int rc = trs_lu_csc(lu, mat, &A);
     if (!rc) rc = same_kind(lu, b, &A);
     if (!rc) {
+        trs_blas_begin(&limit, trs_blas_find(RTLD_DEFAULT), lu->opt.threads);
         rc = factor_csc(lu, b, &A, &f);
+        trs_blas_end(&limit);
         lu->info.nnz_a = A.nnz;
         keep(lu, b, &A);
     }

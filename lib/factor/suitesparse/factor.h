@@ -22,6 +22,8 @@
 #define trs_lu_begin        trs_core()->trs_lu_begin
 #define trs_lu_watch        trs_core()->trs_lu_watch
 #define trs_lu_factors_free trs_core()->trs_lu_factors_free
+#define trs_blas_begin      trs_core()->trs_blas_begin
+#define trs_blas_end        trs_core()->trs_blas_end
 
 typedef struct trs_method {
     const char *name;

@@ -5,6 +5,7 @@
 #include "store.h"
 #include "base/noun.h"
 #include "base/number/number.h"
+#include "base/parallel.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -68,10 +69,7 @@ static int set_options(trs_mm_job *job, const trs_mm_options *opt)
         o->base > 1 || o->threads < 0 || o->memory_limit < 0 || o->kind > TRS_UPPER)
         return trs_mm_fail(job, TRS_EARG, -1, "an option of trs_mm_read is out of range");
     if (!o->memory_limit) o->memory_limit = trs_mm_default_limit();
-    job->threads = 1;
-#ifdef _OPENMP
-    job->threads = o->threads ? o->threads : omp_get_max_threads();
-#endif
+    job->threads = trs_threads_now(o->threads ? o->threads : trs_default_threads());
     return TRS_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "mm.h"
 #include "io/decimal/print.h"
 #include "base/number/number.h"
+#include "base/parallel.h"
 #include "io/output.h"
 
 #include <inttypes.h>
@@ -30,6 +31,7 @@ typedef struct writer {
     bool single; /* they are float, not double */
     /* entries of the file: of A without the upper triangle that a symmetry implies */
     int64_t written;
+    int threads;
     trs_output out;
 } writer;
 
@@ -170,7 +172,7 @@ static int check_entries(writer *w)
         if (ptr_at(w, i + 1) < ptr_at(w, i)) return refuse(w, "pointers decrease");
     w->nnz = ptr_at(w, w->majors);
     if (w->nnz && (!A->idx || !A->val)) return refuse(w, "an array is NULL");
-#pragma omp parallel for reduction(+ : count) reduction(max : bad)
+#pragma omp parallel for num_threads(w->threads) reduction(+ : count) reduction(max : bad)
     for (int64_t major = 0; major < w->majors; major++)
         for (int64_t p = ptr_at(w, major), end = ptr_at(w, major + 1); p < end; p++) {
             int64_t i, j, minor = minor_at(A, p);
@@ -236,7 +238,7 @@ static void write_body(writer *w)
 {
     int64_t batches = (w->nnz + BATCH - 1) / BATCH;
     trs_output *out = &w->out;
-#pragma omp parallel
+#pragma omp parallel num_threads(w->threads)
     {
         char *text = malloc((size_t)BATCH * LINE_TEXT);
 #pragma omp for ordered schedule(static, 1)
@@ -283,6 +285,7 @@ int trs_mm_write(const char *file, const trs_mat *A, int64_t rows, int64_t cols,
     writer w = {.A = &a, .rows = rows, .cols = cols, .symmetry = symmetry};
     w.parts = trs_is_complex(A->dtype) ? 2 : 1;
     w.single = trs_is_single(A->dtype);
+    w.threads = trs_threads_now(trs_default_threads());
     w.out = (trs_output){.file = file, .fd = -1};
     return trs_leave(write_matrix(&w, comment));
 }

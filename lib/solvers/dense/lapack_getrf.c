@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "general.h"
+#include "base/blas.h"
 #include "base/library.h"
 
 #include <math.h>
@@ -24,6 +25,7 @@ typedef struct lapack {
     void *library;
     getrf_function *getrf;
     getrs_function *getrs;
+    trs_blas blas;
 } lapack;
 
 typedef struct lapack_data {
@@ -41,6 +43,7 @@ static int lapack_open(lapack *lib, trs_dtype t, char *why, size_t size)
     lib->library = trs_library_open(NULL, "liblapack.so.3", why, size);
     if (!lib->library) return TRS_ELIBRARY;
     int rc = trs_library_find(lib->library, getrf, (void **)&lib->getrf, why, size);
+    lib->blas = trs_blas_find(lib->library);
     return rc ? rc : trs_library_find(lib->library, getrs, (void **)&lib->getrs, why, size);
 }
 
@@ -87,7 +90,10 @@ static int update(trs_instance *inst, void *stream)
     int info = 0;
     memcpy(d->lu, inst->op->full, (size_t)t->n * (size_t)t->n * trs_size(t->dtype));
     const double start = trs_now();
+    trs_blas_limit limit;
+    trs_blas_begin(&limit, d->lib.blas, inst->ctx->threads);
     if (t->n) d->lib.getrf(&t->n, &t->n, d->lu, &t->n, d->pivot, &info);
+    trs_blas_end(&limit);
     inst->seconds_factor = trs_now() - start;
     if (info < 0) return trs_fail(TRS_ELIBRARY, "xGETRF refuses argument %d", -info);
     const int64_t row = info ? info - 1 : first_not_finite(t, d->lu);
@@ -124,12 +130,23 @@ static void conjugate(trs_dtype t, int64_t n, void *x)
         else ((float *)x)[2 * i + 1] *= -1;
 }
 
+static int solve_one(const lapack_data *d, const int *n, void *y, int threads)
+{
+    const int one = 1;
+    int info = 0;
+    trs_blas_limit limit;
+    if (*n == 0) return 0;
+    trs_blas_begin(&limit, d->lib.blas, threads);
+    d->lib.getrs("N", n, &one, d->lu, n, d->pivot, y, n, &info, 1);
+    trs_blas_end(&limit);
+    return info;
+}
+
 static int solve(const trs_instance *inst, const trs_job *job)
 {
     const trs_tri *t = &inst->op->tri;
     const lapack_data *d = inst->data;
     const int64_t size = (int64_t)trs_size(t->dtype), n = t->n;
-    const int one = 1;
     char *y = job->work;
     for (int r = 0; r < job->nrhs; r++) {
         const char *b = (const char *)job->b.p + r * job->b.cs * size;
@@ -137,8 +154,7 @@ static int solve(const trs_instance *inst, const trs_job *job)
         for (int64_t i = 0; i < n; i++)
             memcpy(y + i * size, b + i * job->b.rs * size, (size_t)size);
         if (job->conj) conjugate(t->dtype, n, y);
-        int info = 0;
-        if (n) d->lib.getrs("N", &t->n, &one, d->lu, &t->n, d->pivot, y, &t->n, &info, 1);
+        const int info = solve_one(d, &t->n, y, job->threads);
         if (info) return TRS_ELIBRARY;
         if (job->conj) conjugate(t->dtype, n, y);
         for (int64_t i = 0; i < n; i++)
