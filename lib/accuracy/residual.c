@@ -95,10 +95,14 @@ typedef struct columns {
     trs_error error[SHARES]; /* the worst of the columns of each share */
 } columns;
 
-/* Make as many shares as there is memory for. */
+/* Make as many shares as there is work, and memory, for. */
 static int columns_new(columns *c)
 {
-    const int64_t wanted = trs_min(trs_min(c->nrhs, trs_default_threads()), SHARES);
+    const trs_mat *A = c->A;
+    const trs_context ctx = {.threads = trs_default_threads()};
+    const int64_t entries = A->format == TRS_DENSE ? A->n * A->n : A->nnz;
+    const int team = trs_team(&ctx, entries * c->nrhs);
+    const int64_t wanted = trs_min(trs_min(c->nrhs, team), SHARES);
     while (c->shares < wanted && !trs_sums_new(NULL, c->A->n, &c->sums[c->shares])) c->shares++;
     return c->shares > 0 ? TRS_OK : TRS_EMEM; /* with the sentence of trs_sums_new */
 }

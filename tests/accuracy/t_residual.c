@@ -221,12 +221,33 @@ static void test_wrong_use(void **state)
     assert_int_equal(trs_multiply(&a, TRS_N, INT_MAX, NULL, 0, NULL, 0, TRS_COL_MAJOR), TRS_OK);
 }
 
+/* A few columns of a small matrix are no work for several threads.  It is the first test, so that there are none yet. */
+static void test_small(void **state)
+{
+    const int64_t ptr[] = {0, 1, 3};
+    const int32_t idx[] = {0, 0, 1};
+    const double val[] = {2, 1, 4}, X[] = {1, 1, 1, 2}, right[] = {2, 5, 2, 9};
+    const trs_mat a = {.n = 2, .nnz = 3, .ptr = ptr, .idx = idx, .val = val, .kind = TRS_LOWER};
+    const int before = count_threads();
+    double Y[4];
+    trs_error e;
+    (void)state;
+    for (int k = 0; k < 10; k++) {
+        assert_status(trs_multiply(&a, TRS_N, 2, X, 2, Y, 2, TRS_COL_MAJOR), TRS_OK);
+        assert_memory_equal(Y, right, sizeof Y);
+        assert_status(trs_backward_error(&a, TRS_N, 2, Y, 2, X, 2, TRS_COL_MAJOR, &e), TRS_OK);
+        assert_true(e.omega == 0);
+    }
+    assert_int_equal(count_threads(), before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),        cmocka_unit_test(test_general),
-        cmocka_unit_test(test_underflow),    cmocka_unit_test(test_strict_blocks),
-        cmocka_unit_test(test_many_columns), cmocka_unit_test(test_wrong_use),
+        cmocka_unit_test(test_small),         cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_general),       cmocka_unit_test(test_underflow),
+        cmocka_unit_test(test_strict_blocks), cmocka_unit_test(test_many_columns),
+        cmocka_unit_test(test_wrong_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

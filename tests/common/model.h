@@ -39,6 +39,8 @@ zz get_number(const void *a, trs_dtype t, int64_t k);
 void set_number(void *a, trs_dtype t, int64_t k, zz v); /* the imaginary part is dropped if real */
 double epsilon(trs_dtype t);
 
+int count_threads(void); /* of this process; 0: this system does not say */
+
 /* a <= b, or the test fails and says what a and b were; a NaN fails. */
 #define assert_at_most(a, b) assert_at_most_(a, b, #a, __FILE__, __LINE__)
 void assert_at_most_(double a, double b, const char *what, const char *file, int line);

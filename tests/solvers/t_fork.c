@@ -9,7 +9,6 @@
 #include "trisolve-suitesparse.h"
 #endif
 
-#include <dirent.h>
 #include <math.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -178,16 +177,6 @@ static void test_factor(void **state)
 /* ---- one thread ---------------------------------------------------------------------------------- */
 
 #if defined HAVE_CHOLMOD || defined HAVE_UMFPACK
-/* Threads of this process, 0: unknown. */
-static int count_threads(void)
-{
-    DIR *d = opendir("/proc/self/task");
-    int count = 0;
-    for (const struct dirent *e; d && (e = readdir(d));) count += e->d_name[0] != '.';
-    if (d) closedir(d);
-    return count;
-}
-
 /* It has to be the first test, before there are any threads but those with which a BLAS begins. */
 static void test_one_thread(void **state)
 {
