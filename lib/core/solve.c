@@ -411,6 +411,7 @@ static int solve_all(const trs_plan *p, const trs_instance *i, trs_work *w, int 
     const int nrhs = job.nrhs;
     int rc = TRS_OK;
     TRS_ASSERT(most > 0);
+    job.of_call = nrhs;
     for (int r = 0; r < nrhs && !rc; r += job.nrhs) {
         job.nrhs = nrhs - r < most ? nrhs - r : most;
         job.b = from_column(b, r, size);

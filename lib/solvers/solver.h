@@ -126,6 +126,9 @@ typedef struct trs_job { /* one solve */
     int threads;
     void *stream;
     void *work; /* scratch of solver->work_bytes, or what solver->work_create made */
+    /* right-hand sides of the call of trs_solve, of which these are some; 0: nrhs.  How x is computed may depend on it, but not
+     * on nrhs, which the work space limits. */
+    int of_call;
 } trs_job;
 
 /* ---- solvers ---------------------------------------------------------------------------------- */

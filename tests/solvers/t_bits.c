@@ -1,10 +1,10 @@
 /* t_bits.c: solvers that promise the same bits give them: run after run, on any stream or number of
- * threads, with a work space of one's own, after an update with the same values, from a saved plan. */
+ * threads, with a work space of one's own of any width (on a CPU), after an update with the same values, from a saved plan. */
 #include "tests/common/stream.h"
 
 #include <unistd.h>
 
-enum { RUNS = 100, STREAMS = 3, NRHS = 2 };
+enum { RUNS = 100, STREAMS = 3, NRHS = 11 };
 
 static char file[40];
 
@@ -73,6 +73,17 @@ static void same(const scene *c, const trs_plan *p, trs_op op, const trs_exec *e
     assert_memory_equal(c->x, c->again, c->bytes);
 }
 
+/* x does not depend on how many right-hand sides a solver has at a time. */
+static void all_widths(const scene *c, const trs_plan *p, trs_op op)
+{
+    for (int width = 1; width <= NRHS + 1 && c->solver->place == TRS_ON_CPU; width++) {
+        trs_exec exec = {0};
+        assert_int_equal(trs_work_create(&exec.work, p, width), TRS_OK);
+        same(c, p, op, &exec, "with another max_nrhs");
+        trs_work_destroy(exec.work);
+    }
+}
+
 static void all_ways(scene *c, trs_plan *p, trs_op op)
 {
     void *stream[STREAMS];
@@ -86,6 +97,7 @@ static void all_ways(scene *c, trs_plan *p, trs_op op)
             .stream = stream[k % STREAMS], .work = k % 2 ? work : NULL, .threads = 1 + k % 3};
         same(c, p, op, &exec, "in another run");
     }
+    all_widths(c, p, op);
     assert_status(trs_plan_update(p, &c->a, NULL), TRS_OK);
     same(c, p, op, &plain, "after an update");
     int rc = trs_plan_save(p, file);

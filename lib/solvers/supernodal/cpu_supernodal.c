@@ -83,10 +83,10 @@ typedef struct rows { /* right-hand sides first .. first+count-1 of a job */
 
 enum { ROWS = 512 }; /* that a thread copies at a time */
 
+/* For nrhs of several right-hand sides. */
 static int lanes_for(trs_dtype dtype, int nrhs)
 {
     const int lanes = (int)(64 / trs_size(dtype));
-    if (nrhs == 1) return 1;
     if (nrhs <= lanes) return lanes;
     return 2 * lanes;
 }
@@ -139,7 +139,9 @@ static void solve_many(const trs_instance *inst, const trs_job *job, int first, 
 static int solve(const trs_instance *inst, const trs_job *job)
 {
     const int lanes = lanes_for(inst->op->tri.dtype, job->nrhs);
-    if (lanes == 1) return trs_solve_contiguous(inst, job, solve_one);
+    const bool alone =
+        job->nrhs == 1 && job->of_call <= 1; /* else one has the bits of one of many */
+    if (alone) return trs_solve_contiguous(inst, job, solve_one);
     for (int r = 0; r < job->nrhs; r += lanes) solve_many(inst, job, r, lanes);
     return TRS_OK;
 }
