@@ -1164,8 +1164,8 @@ typedef struct trs_ilu_options {
      * succeeds on every positive definite matrix (Manteuffel 1980); 0.001 is usual. */
     double shift;
     /* 0: a bad pivot is an error.  In (0, 1]: a pivot that is smaller than boost times the
-     * largest entry of its row of A is replaced by this product.  Its sign is kept; with IC(0),
-     * whose pivots are squared, it becomes positive. */
+     * largest entry of its row of A is replaced by this product.  Its sign, or its phase, is kept;
+     * with IC(0), whose pivots are squared, it becomes positive. */
     double boost;
     /* options of both plans, including the device; ops always include TRS_N */
     trs_options plan;

@@ -33,7 +33,7 @@ inline pivot_rules rules_of(const trs_elimination_pattern *p, const trs_eliminat
 
 /* ---- sizes ----------------------------------------------------------------------------------------------- */
 
-/* |Re a| + |Im a|, by which pivots are judged and growth is measured. */
+/* |a|, by which pivots are judged and growth is measured. */
 template <class R> __device__ inline R size_of(R a)
 {
     return fabs(a);
@@ -44,11 +44,11 @@ template <> __device__ inline float size_of(float a)
 }
 __device__ inline float size_of(cuFloatComplex a)
 {
-    return fabsf(a.x) + fabsf(a.y);
+    return hypotf(a.x, a.y);
 }
 __device__ inline double size_of(cuDoubleComplex a)
 {
-    return fabs(a.x) + fabs(a.y);
+    return hypot(a.x, a.y);
 }
 
 /* The upper 32 bits of the size of a number: as integers they are ordered as the sizes are, NaN above all. */
@@ -97,7 +97,7 @@ template <class T> __device__ inline T shifted(const pivot_rules &r, T a)
     return for_parts(a, [=](auto part) { return (decltype(part))((double)part * by); });
 }
 
-/* u(i, i), of which elimination left d; a pivot below least = boost max |a(i, j)| is replaced. */
+/* u(i, i), of which elimination left d; a pivot below least = boost max |a(i, j)| is replaced, and its sign or phase kept. */
 template <class T>
 __device__ inline T boosted_pivot(const pivot_rules &r, T d, double least, bool &boosted)
 {
@@ -108,9 +108,11 @@ __device__ inline T boosted_pivot(const pivot_rules &r, T d, double least, bool 
         boosted = r.boost > 0 && re < least;
         return number<T>(boosted ? least : re);
     }
-    if (!((double)size_of(d) < least)) return d;
+    const double size = magnitude(d);
+    if (!(size < least)) return d;
     boosted = true;
-    return number<T>(re < 0 ? -least : least);
+    if (size == 0) return number<T>(least);
+    return for_parts(d, [=](auto part) { return (decltype(part))((double)part / size * least); });
 }
 
 /* What is wrong with row i, all of whose other numbers are finite, or not. */

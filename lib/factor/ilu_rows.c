@@ -112,7 +112,7 @@ trs_ilu_outcome trs_ilu_compute(const trs_ilu_rows *f)
 
 static double FN(size)(T z)
 {
-    return fabs((double)creal(z)) + fabs((double)cimag(z));
+    return hypot((double)creal(z), (double)cimag(z));
 }
 
 static bool FN(finite)(T z)
@@ -161,8 +161,9 @@ static trs_ilu_fault FN(lu_row)(const trs_ilu_rows *f, int32_t i, int32_t *where
     }
     T *d = &Lx[diag[i]];
     if (!FN(leave)(f, i, where)) return TRS_ILU_INFINITE;
-    if (FN(size)(*d) < least) {
-        *d = (T)(creal(*d) < 0 ? -least : least);
+    const double size = FN(size)(*d);
+    if (size < least) {
+        *d = size > 0 ? (T)(*d / size * least) : (T)least; /* of the same sign or phase */
         ++*boosted;
     }
     return *d == 0 ? TRS_ILU_ZERO : TRS_ILU_GOOD;

@@ -211,7 +211,7 @@ trs_elimination_outcome outcome_of(problem *b)
 
 static double size_of(zz z)
 {
-    return fabs(creal(z)) + fabs(cimag(z));
+    return cabs(z);
 }
 
 static void raise_to(double *most, double v)
@@ -262,7 +262,8 @@ static trs_ilu_fault finish_pivot(const problem *b, reference *ref, int i, doubl
         if (!isfinite(creal(ref->w[q])) || !isfinite(cimag(ref->w[q]))) return TRS_ILU_INFINITE;
     if (b->p.cholesky) *d = creal(*d);
     if (b->boost > 0 && (b->p.cholesky ? creal(*d) : size_of(*d)) < least) {
-        *d = !b->p.cholesky && creal(*d) < 0 ? -least : least;
+        if (b->p.cholesky || *d == 0) *d = least;
+        else *d *= least / size_of(*d);
         raise_to(&ref->bound[b->p.diag[i]], least);
         ref->o.boosted++;
     }

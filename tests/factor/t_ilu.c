@@ -340,6 +340,38 @@ static void missing_diagonal(void **state)
     free(A.a);
 }
 
+/* A complex pivot that is replaced keeps its phase; its size is its modulus. */
+static void boost_of_complex_pivots(void **state)
+{
+    /* the pivot of row 1 is last - 1, times the phase */
+    static const struct {
+        zz phase, last, pivot;
+    } t[] = {{I, 0.9998, -0.01 * I}, {1, 1 + 0.006 * (1 + I), 0}, {1, 1 + 0.008 * (1 - I), 0}};
+    full A = full_new(2, true);
+    (void)state;
+    for (size_t k = 0; k < sizeof t / sizeof t[0]; k++) {
+        const double largest = fmax(1, cabs(t[k].last)), least = 0.01 * largest;
+        const zz pivot = t[k].last - 1;
+        const zz right = cabs(pivot) < least ? pivot / cabs(pivot) * least : pivot;
+        const trs_ilu_options opt = {.boost = 0.01};
+        trs_lu_info info;
+        full L, U;
+        A.a[0] = A.a[1] = A.a[2] = t[k].phase;
+        A.a[3] = t[k].phase * t[k].last;
+        if (k == 0) assert_true(cabs(t[k].phase * right - t[k].pivot) < 1e-15);
+        trs_mat m = show_full(&A, &plain);
+        trs_lu *lu = factor(&m, &opt);
+        assert_int_equal(trs_lu_get_info(lu, &info), TRS_OK);
+        assert_int_equal(info.boosted, k < 2);
+        take(lu, &L, &U);
+        assert_true(cabs(U.a[3] - t[k].phase * right) < 1e-15);
+        free(L.a), free(U.a);
+        trs_lu_destroy(lu);
+        hide(&m);
+    }
+    free(A.a);
+}
+
 /* Shift and boost do what the header says. */
 static void shift_and_boost(void **state)
 {
@@ -741,15 +773,25 @@ static void determinants(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(definitions),      cmocka_unit_test(half_a_matrix),
-        cmocka_unit_test(solves),           cmocka_unit_test(refinement),
-        cmocka_unit_test(breakdown),        cmocka_unit_test(triangle_as_it_stands),
-        cmocka_unit_test(missing_diagonal), cmocka_unit_test(shift_and_boost),
-        cmocka_unit_test(wrong_options),    cmocka_unit_test(update_of_a_full_matrix),
-        cmocka_unit_test(wrong_matrices),   cmocka_unit_test(wrong_solves),
-        cmocka_unit_test(small_matrices),   cmocka_unit_test(threads),
-        cmocka_unit_test(update),           cmocka_unit_test(out_of_memory),
-        cmocka_unit_test(on_a_device),      cmocka_unit_test(blocks),
+        cmocka_unit_test(definitions),
+        cmocka_unit_test(half_a_matrix),
+        cmocka_unit_test(solves),
+        cmocka_unit_test(refinement),
+        cmocka_unit_test(breakdown),
+        cmocka_unit_test(triangle_as_it_stands),
+        cmocka_unit_test(missing_diagonal),
+        cmocka_unit_test(shift_and_boost),
+        cmocka_unit_test(boost_of_complex_pivots),
+        cmocka_unit_test(wrong_options),
+        cmocka_unit_test(update_of_a_full_matrix),
+        cmocka_unit_test(wrong_matrices),
+        cmocka_unit_test(wrong_solves),
+        cmocka_unit_test(small_matrices),
+        cmocka_unit_test(threads),
+        cmocka_unit_test(update),
+        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(on_a_device),
+        cmocka_unit_test(blocks),
         cmocka_unit_test(determinants),
     };
     return cmocka_run_group_tests_name("ilu", tests, NULL, NULL);

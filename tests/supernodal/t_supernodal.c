@@ -140,7 +140,7 @@ static void compare(trs_operator *op, int threads)
     trs_instance_work work;
     assert_int_equal(trs_instance_work_create(&inst, op->ctx, 1, &work), TRS_OK);
     for (int team = 1; team <= 5; team += 2) {
-        const trs_job job = {1, {b, 1, n}, {y, 1, n}, false, team, NULL, work.p};
+        const trs_job job = {1, {b, 1, n}, {y, 1, n}, false, team, NULL, work.p, 0};
         assert_int_equal(inst.solver->solve(&inst, &job), TRS_OK);
         for (int i = 0; i < n; i++) assert_true(fabs(x[i] - y[i]) <= 1e-12 * (fabs(x[i]) + 1));
     }
