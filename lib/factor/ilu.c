@@ -196,6 +196,7 @@ static int compute(trs_lu *lu, ilu *s, const void *val)
     trs_ilu_rows *f = &s->rows;
     const double start = trs_now();
     const trs_context ctx = {.mem = lu->mem, .threads = 1};
+    lu->bad = 0;
     trs_tri_read_values(&ctx, &f->t, val);
     int rc = check_finite(lu, &f->t);
     if (rc) return rc;
@@ -203,6 +204,8 @@ static int compute(trs_lu *lu, ilu *s, const void *val)
     lu->info.boosted = o.boosted;
     lu->info.seconds_factor = trs_now() - start;
     if (o.first == f->t.n) return TRS_OK;
+    lu->bad = o.bad;
+    lu->first_bad = lu->f.P ? lu->f.P[o.first] : o.first;
     /* src = NULL: A has every diagonal entry, and its values are in order */
     const int64_t *src = f->t.src;
     const bool missing = src && src[f->diag[o.first]] == TRS_SRC_MISSING;

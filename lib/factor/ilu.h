@@ -36,6 +36,7 @@ int trs_ilu_say_fault(const trs_lu *lu, int64_t k, trs_ilu_fault fault, bool mis
 typedef struct trs_ilu_outcome {
     int64_t first;       /* row of the first bad pivot, n: there is none */
     trs_ilu_fault fault; /* what is wrong with it */
+    int64_t bad;         /* rows with a bad pivot */
     int64_t boosted;     /* how many pivots were replaced */
 } trs_ilu_outcome;
 

@@ -89,6 +89,7 @@ static void do_rows(void *user, int thread, int32_t begin, int32_t end)
         const int32_t i = f->topo[k];
         TRS_ASSERT(i >= 0 && i < f->t.n);
         const trs_ilu_fault fault = s->row(f, i, where, &o->boosted);
+        o->bad += fault != TRS_ILU_GOOD;
         if (fault && i < o->first) o->first = i, o->fault = fault;
     }
 }
@@ -102,6 +103,7 @@ trs_ilu_outcome trs_ilu_compute(const trs_ilu_rows *f)
     trs_ilu_outcome all = s.outcome[0];
     for (int t = 1; t < f->threads; t++) {
         all.boosted += s.outcome[t].boosted;
+        all.bad += s.outcome[t].bad;
         if (s.outcome[t].first < all.first)
             all.first = s.outcome[t].first, all.fault = s.outcome[t].fault;
     }

@@ -53,6 +53,8 @@ struct trs_lu {
     trs_dtype dtype; /* of A, B and X; complete factors are in double precision */
     bool ready;      /* factors and plans are of the same A, so that solve may run */
     bool singular;   /* the last A was found to be exactly singular, and there are no factors */
+    /* incomplete factors on the host: bad pivots of the last A, and the row of the first; 0: none */
+    int64_t bad, first_bad;
     trs_options opt; /* of both plans */
     char solver[64]; /* what opt.solver points to */
     trs_factors f;
@@ -154,6 +156,8 @@ int trs_lu_hosted_new(const trs_lu *lu, void **stage);
 void trs_lu_hosted_free(const trs_lu *lu, void *stage);
 int trs_lu_solve_hosted(trs_lu *lu, trs_op op, void *x, void *stage, const trs_exec *exec);
 
+/* Returns TRS_ESTATE, and says whether there are no factors yet, or none of the last A. */
+int trs_lu_no_factors(const trs_lu *lu, const char *asked);
 /* Make the plans of lu->f, or give them the values of lu->f; only_l: the plan of L alone. */
 int trs_lu_plan(trs_lu *lu, bool only_l);
 /* Make the plan of one triangle, or give it new values in the order of the stream.  A plan that cannot be analysed is

@@ -219,11 +219,18 @@ static int solve_unpermuted(const job *j, int64_t ldb, int64_t ldx)
     return rc;
 }
 
+int trs_lu_no_factors(const trs_lu *lu, const char *asked)
+{
+    if (!lu->l) return trs_fail(TRS_ESTATE, "%s: there are no factors", asked);
+    return trs_fail(TRS_ESTATE,
+                    "%s: there are no factors, because the last A could not be factored", asked);
+}
+
 /* May this op be solved? */
 static int check_op(const trs_lu *lu, trs_op op)
 {
     const unsigned ops = lu->opt.ops ? lu->opt.ops : 1u << TRS_N;
-    if (!lu->ready) return trs_fail(TRS_ESTATE, "solve: there are no factors");
+    if (!lu->ready) return trs_lu_no_factors(lu, "solve");
     if (!lu->f.cholesky && !(ops & 1u << op))
         return trs_fail(TRS_ESTATE, "solve: this op was not announced in the options");
     if (lu->f.cholesky && !lu->f.P && op == TRS_T && trs_is_complex(lu->dtype))

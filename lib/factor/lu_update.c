@@ -6,6 +6,8 @@
 #include "core/plan.h"
 #include "device/lu_device.h"
 
+#include <inttypes.h>
+
 /* ---- on the host -------------------------------------------------------------------------------- */
 
 static int update_on_host(trs_lu *lu, const trs_mat *A, void *stream)
@@ -111,7 +113,12 @@ static int status(trs_lu *lu, int64_t *bad, int64_t *first, double *growth)
     int rc = TRS_OK;
     if (!lu) return trs_fail(TRS_EARG, "status: lu is NULL");
     if (lu->device) rc = trs_lu_device_status(lu, &count, &row, &grew);
-    else if (!lu->ready) rc = trs_fail(TRS_ESTATE, "status: there are no factors");
+    else if (!lu->ready && lu->bad) {
+        count = lu->bad;
+        row = lu->first_bad;
+        rc = trs_fail(TRS_EPIVOT, "row %" PRId64 ": the first of %" PRId64 " bad pivots",
+                      row + lu->base, count);
+    } else if (!lu->ready) rc = trs_lu_no_factors(lu, "status");
     if (bad) *bad = count;
     if (first) *first = row;
     if (growth) *growth = grew;

@@ -66,7 +66,7 @@ static int make(trs_lu_work **work, const trs_lu *lu, int width)
 static int check(const trs_lu *lu, int max_nrhs)
 {
     if (!lu) return trs_fail(TRS_EARG, "work space: lu is NULL");
-    if (!lu->ready) return trs_fail(TRS_ESTATE, "work space: there are no factors");
+    if (!lu->ready) return trs_lu_no_factors(lu, "work space");
     if (max_nrhs > 0) return TRS_OK;
     return trs_fail(TRS_EARG, "work space: max_nrhs = %d is not positive", max_nrhs);
 }

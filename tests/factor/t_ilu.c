@@ -303,6 +303,35 @@ static void breakdown(void **state)
     }
 }
 
+/* After an update that failed, the status has the count and the row, and a solve says why there are no factors. */
+static void status_of_a_failure(void **state)
+{
+    enum { N = 4 };
+    const int64_t ptr[] = {0, 1, 2, 3, 4};
+    const int32_t idx[] = {0, 1, 2, 3};
+    double val[] = {1, 2, 3, 4}, x[N] = {1, 2, 3, 4};
+    const trs_mat m = {.n = N, .nnz = N, .ptr = ptr, .idx = idx, .val = val};
+    trs_lu *lu;
+    int64_t bad, first;
+    (void)state;
+    assert_int_equal(trs_ilu(&lu, &m, NULL), TRS_OK);
+    val[1] = val[3] = 0;
+    assert_int_equal(trs_lu_update(lu, &m), TRS_EPIVOT);
+    assert_int_equal(trs_lu_status(lu, &bad, &first, NULL), TRS_EPIVOT);
+    assert_int_equal(bad, 2);
+    assert_int_equal(first, 1);
+    assert_non_null(strstr(trs_message(), "row 1"));
+    assert_int_equal(trs_lu_solve(lu, TRS_N, 1, x, N, x, N, NULL), TRS_ESTATE);
+    assert_non_null(strstr(trs_message(), "the last A could not be factored"));
+    val[1] = 2, val[3] = 4;
+    assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
+    assert_int_equal(trs_lu_status(lu, &bad, &first, NULL), TRS_OK);
+    assert_true(bad == 0 && first == -1);
+    assert_int_equal(trs_lu_solve(lu, TRS_N, 1, x, N, x, N, NULL), TRS_OK);
+    for (int i = 0; i < N; i++) assert_true(x[i] == 1);
+    trs_lu_destroy(lu);
+}
+
 /* A lower triangle whose entries stand where the factors have theirs.  1 0; 2 3 has no L L'. */
 static void triangle_as_it_stands(void **state)
 {
@@ -782,6 +811,7 @@ int main(void)
         cmocka_unit_test(missing_diagonal),
         cmocka_unit_test(shift_and_boost),
         cmocka_unit_test(boost_of_complex_pivots),
+        cmocka_unit_test(status_of_a_failure),
         cmocka_unit_test(wrong_options),
         cmocka_unit_test(update_of_a_full_matrix),
         cmocka_unit_test(wrong_matrices),
