@@ -72,7 +72,7 @@ static const char help[] =
     "                         with factors, else 0); with --precision=single, b, x\n"
     "                         and residuals are double (incomplete factors: single)\n"
     "      --tolerance=T      largest backward error that counts as solved (default\n"
-    "                         1e-10, single precision 1e-4)\n"
+    "                         1e-10, with --precision=single 1e-4)\n"
     "      --rtol=R           tolerance of a Krylov method for |b - A x| / |b|\n"
     "                         (default 1e-8)\n"
     "      --maxit=N          maximum number of iterations (default 1000)\n"

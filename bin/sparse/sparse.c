@@ -49,7 +49,7 @@ static int find_errors(const arguments *a, problem *p, report *r)
     rc = backward_error(a, p, &r->error);
     if (rc) return complain("%s", trs_message()), rc;
     r->forward = forward_error(p);
-    const double usual = is_single(p->A.dtype) ? 1e-4 : 1e-10;
+    const double usual = a->single ? 1e-4 : 1e-10;
     r->tolerance = a->tolerance > 0 ? a->tolerance : usual;
     if (a->krylov) explain_divergence(r); /* it answers for the residual in the norm only */
     else if (!(r->error.omega <= r->tolerance)) explain_failure(r); /* also when it is a NaN */
