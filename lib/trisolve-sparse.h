@@ -836,6 +836,7 @@ typedef enum trs_stop {
     TRS_STOP_DIVERGED = 4,
 } trs_stop;
 
+/* |z| of a complex number is |re z| + |im z| here, as in LAPACK: at most 1.42 times its modulus. */
 typedef struct trs_error {
     /* componentwise backward error: max over rows and columns of
      * |B - op(A) X| / (|op(A)| |X| + |B| + safe); NaN or Inf if any component is.  See
