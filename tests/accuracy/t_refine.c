@@ -1,6 +1,6 @@
 /* t_refine.c: refinement makes x from a plan in single precision as good as x from one in double.  The residuals are
  * those of simple loops, for every pattern, form, op and layout. */
-#include "tests/common/model.h"
+#include "tests/common/reference.h"
 
 #include <float.h>
 #include <limits.h>
@@ -111,6 +111,38 @@ static void test_refined(void **state)
         print_message("%s: omega %.2g before, %.2g (longest + 1) after\n",
                       mixed ? "mixed" : "fixed", worst_before, worst_after);
         assert_true(mixed ? worst_before > 1e-9 : worst_before < 1e-14);
+    }
+}
+
+/* x is as good as the longest row of op(T) asks for, also where the longest column has far more entries: T has one full
+ * column, T' one full row. */
+static void test_goal(void **state)
+{
+    (void)state;
+    enum { N = 4000 };
+    for (int k = 0; k < 8; k++) {
+        random_t r = {(uint64_t)k};
+        const bool full_row = k & 1;
+        const trs_op op = k & 2 ? TRS_T : TRS_N;
+        const form f = {.format = k & 4 ? TRS_CSC : TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
+        model m = {.n = N};
+        for (int i = 0; i < N; i++) {
+            model_add(&m, i, i, 1 + random_uniform(&r) / 4);
+            if (i > 0 && !full_row) model_add(&m, i, 0, random_uniform(&r));
+            if (i < N - 1 && full_row) model_add(&m, N - 1, i, random_uniform(&r) / N);
+        }
+        trs_mat a = show(&m, &f, &r), s = rounded(&a);
+        trs_plan *plan = plan_of(&s);
+        double *b = random_vector(N), *x = zeroed(N, sizeof *x);
+        assert_int_equal(trs_refine(plan, &a, op, 1, b, N, x, N, NULL, 10, NULL, NULL), TRS_OK);
+        const quality q = quality_of(&m, false, op, TRS_F64, b, 1, x, 1);
+        assert_int_equal(q.longest, full_row == (op == TRS_N) ? N : 2);
+        assert_at_most(q.omega, (q.longest + 1) * DBL_EPSILON);
+        trs_plan_destroy(plan);
+        free(b), free(x);
+        free((void *)s.val);
+        mat_free(&a);
+        model_free(&m);
     }
 }
 
@@ -300,9 +332,9 @@ static void test_wrong_use(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refined),      cmocka_unit_test(test_stops),
-        cmocka_unit_test(test_growth_first), cmocka_unit_test(test_on_a_device),
-        cmocka_unit_test(test_wrong_use),
+        cmocka_unit_test(test_refined),     cmocka_unit_test(test_goal),
+        cmocka_unit_test(test_stops),       cmocka_unit_test(test_growth_first),
+        cmocka_unit_test(test_on_a_device), cmocka_unit_test(test_wrong_use),
     };
     return cmocka_run_group_tests_name("refine", tests, NULL, NULL);
 }

@@ -287,7 +287,7 @@ static void test_memory(void **state)
     int32_t row[] = {0, 2, 0}, col[] = {1, 0, 1};
     int rc = TRS_EMEM, allowed = 0;
     for (; rc == TRS_EMEM; allowed++) {
-        counter c = {.fail_at = allowed, .and_after = 1};
+        counter c = {.fail_at = allowed};
         trs_terms coo = {.n = 3, .count = 3, .row = row, .col = col, .memory = counted_memory(&c)};
         trs_assembly *a;
         rc = trs_assembly_create(&a, &coo);

@@ -179,6 +179,35 @@ static void test_divides(void **state)
     free(y);
 }
 
+/* One pivot at a time has a reciprocal that is subnormal and has lost bits, at the ends and in the middle of a tile of rows;
+ * twice that reciprocal is normal.  All x are exact: x = b / L(i,i) with b = L(i,i) k. */
+static void test_divides_alone(void **state)
+{
+    (void)state;
+    enum { N = 300 };
+    trs_context ctx = {.threads = 1, .nrhs = 1};
+    model m = {.n = N};
+    for (int i = 0; i < N; i++) model_add(&m, i, i, 1);
+    trs_tri L, unused;
+    model_triangles(&ctx, &m, &L, &unused);
+    double *val = L.val;
+    double b[N], x[N];
+    for (int i = 0; i < N; i++) {
+        const double large = 1.2 * 0x1p1022;
+        for (int k = 0; k < N; k++) b[k] = k + 1;
+        assert_true(!isnormal(1 / large) && isnormal(2 / large) && large * (1 / large) != 1);
+        val[i] = b[i] = large;
+        trs_plan *p = plan_for(&L, 1);
+        assert_int_equal(trs_solve(p, TRS_N, 1, b, N, x, N, NULL), TRS_OK);
+        trs_plan_destroy(p);
+        for (int k = 0; k < N; k++) assert_true(x[k] == (k == i ? 1 : k + 1));
+        val[i] = 1;
+    }
+    trs_tri_free(&ctx, &L);
+    trs_tri_free(&ctx, &unused);
+    model_free(&m);
+}
+
 /* The sizes of blocks go by the number of threads that was announced, and the bits of x do not. */
 static void test_bits(void **state)
 {
@@ -210,6 +239,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference),
                                        cmocka_unit_test(test_sizes), cmocka_unit_test(test_divides),
+                                       cmocka_unit_test(test_divides_alone),
                                        cmocka_unit_test(test_bits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -211,6 +211,32 @@ static void test_sentences(void **state)
     trs_plan_destroy(p);
 }
 
+/* The leading dimension of a single column is not used, and yet has a range. */
+static void test_leading_dimensions(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t ldb, ldx;
+        int code;
+    } table[] = {{4, 4, TRS_OK},
+                 {INT32_MAX, 4, TRS_OK},
+                 {4, INT32_MAX, TRS_OK},
+                 {(int64_t)INT32_MAX + 1, 4, TRS_EARG},
+                 {4, (int64_t)INT32_MAX + 1, TRS_EARG},
+                 {3, 4, TRS_EARG},
+                 {4, 3, TRS_EARG},
+                 {-1, 4, TRS_EARG},
+                 {4, -1, TRS_EARG}};
+    trs_plan *p = ready(val4, NULL);
+    for (size_t k = 0; k < sizeof table / sizeof table[0]; k++) {
+        double x[4];
+        assert_int_equal(trs_solve(p, TRS_N, 1, b4, table[k].ldb, x, table[k].ldx, NULL),
+                         table[k].code);
+        if (table[k].code) assert_non_null(strstr(trs_message(), "is out of range"));
+    }
+    trs_plan_destroy(p);
+}
+
 /* NULL, or a device that is not there, in functions that take no plan. */
 static void test_null_elsewhere(void **state)
 {
@@ -848,16 +874,27 @@ static void test_default_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_states),         cmocka_unit_test(test_not_ready),
-        cmocka_unit_test(test_null),           cmocka_unit_test(test_solve_arguments),
-        cmocka_unit_test(test_options),        cmocka_unit_test(test_pivots),
-        cmocka_unit_test(test_missing),        cmocka_unit_test(test_update),
-        cmocka_unit_test(test_ownership),      cmocka_unit_test(test_allocations),
-        cmocka_unit_test(test_next_candidate), cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_default_limit),  cmocka_unit_test(test_bitwise),
-        cmocka_unit_test(test_shared_work),    cmocka_unit_test(test_null_elsewhere),
-        cmocka_unit_test(test_sentences),      cmocka_unit_test(test_no_device),
-        cmocka_unit_test(test_bytes),          cmocka_unit_test(test_analysed_again),
+        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_not_ready),
+        cmocka_unit_test(test_null),
+        cmocka_unit_test(test_solve_arguments),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_pivots),
+        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_update),
+        cmocka_unit_test(test_ownership),
+        cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_next_candidate),
+        cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_default_limit),
+        cmocka_unit_test(test_bitwise),
+        cmocka_unit_test(test_shared_work),
+        cmocka_unit_test(test_null_elsewhere),
+        cmocka_unit_test(test_leading_dimensions),
+        cmocka_unit_test(test_sentences),
+        cmocka_unit_test(test_no_device),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_analysed_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

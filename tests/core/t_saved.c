@@ -81,7 +81,8 @@ static void assert_same_solution(scene *s, const trs_plan *p, const trs_plan *q)
         }
         for (int i = 0; i < n; i++) {
             zz d = get_number(x, s->f.dtype, i) - get_number(y, s->f.dtype, i);
-            assert_at_most(cabs(d), 1e-3 * (1 + cabs(get_number(x, s->f.dtype, i))));
+            assert_at_most(cabs(d),
+                           1e4 * epsilon(s->f.dtype) * (1 + cabs(get_number(x, s->f.dtype, i))));
         }
     }
     free(b), free(x), free(y);
@@ -153,12 +154,17 @@ static trs_mat mat4(void)
     return (trs_mat){.n = 4, .nnz = 6, .ptr = ptr4, .idx = idx4, .val = val4, .kind = TRS_LOWER};
 }
 
+/* Its first three rows, whose arrays have odd numbers of elements: there are zeros between those of a file. */
+static trs_mat mat3(void)
+{
+    return (trs_mat){.n = 3, .nnz = 4, .ptr = ptr4, .idx = idx4, .val = val4, .kind = TRS_LOWER};
+}
+
 static const trs_options by_level = {.order = TRS_ORDER_LEVEL, .ops = 3};
 
-/* Save mat4, ordered by level, and give the bytes of the file. */
-static unsigned char *save4(size_t *size)
+/* Save a matrix, ordered by level, and give the bytes of the file. */
+static unsigned char *save(trs_mat m, size_t *size)
 {
-    trs_mat m = mat4();
     trs_plan *p = make(&m, &by_level);
     assert_status(trs_plan_analyse(p), TRS_OK);
     assert_status(trs_plan_save(p, file), TRS_OK);
@@ -191,12 +197,27 @@ static void refused(trs_mat m, trs_options opt, int code, const char *words)
     if (!strstr(trs_message(), words)) print_error("\"%s\"\n", trs_message());
     assert_non_null(strstr(trs_message(), words));
     assert_status(trs_plan_analyse(p), TRS_OK);
-    if (m.ptr == ptr4 && m.idx == idx4 && m.dtype == TRS_F64 && m.kind == TRS_LOWER &&
+    if (m.n == 4 && m.ptr == ptr4 && m.idx == idx4 && m.dtype == TRS_F64 && m.kind == TRS_LOWER &&
         opt.ops & 1) {
         assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, NULL), TRS_OK);
         assert_memory_equal(x, x4, sizeof x4);
     }
     trs_plan_destroy(p);
+}
+
+static void damage_each_byte(trs_mat m)
+{
+    size_t size;
+    unsigned char *good = save(m, &size), *bad = malloc(size + 1);
+    assert_non_null(bad);
+    for (size_t k = 0; k < size; k++)
+        for (int how = 0; how < 2; how++) {
+            memcpy(bad, good, size);
+            bad[k] ^= (unsigned char)(how ? 0xffu : 1u << k % 8);
+            write_bytes(bad, size);
+            refused(m, by_level, 0, file);
+        }
+    free(good), free(bad);
 }
 
 static void test_damage(void **state)
@@ -206,15 +227,10 @@ static void test_damage(void **state)
 #ifndef HAVE_XXHASH
     skip();
 #endif
-    unsigned char *good = save4(&size), *bad = malloc(size + 1);
+    damage_each_byte(mat3());
+    damage_each_byte(mat4());
+    unsigned char *good = save(mat4(), &size), *bad = malloc(size + 1);
     assert_non_null(bad);
-    for (size_t k = 0; k < size; k++)
-        for (int how = 0; how < 2; how++) {
-            memcpy(bad, good, size);
-            bad[k] ^= (unsigned char)(how ? 0xffu : 1u << k % 8);
-            write_bytes(bad, size);
-            refused(mat4(), by_level, 0, file);
-        }
     for (size_t k = 0; k < size; k++) {
         write_bytes(good, k);
         refused(mat4(), by_level, TRS_EFORMAT, k < 8 ? "no saved plan" : "cut off");
@@ -312,7 +328,7 @@ static void test_other_pattern(void **state)
 #ifndef HAVE_XXHASH
     skip();
 #endif
-    free(save4(&size));
+    free(save(mat4(), &size));
     static const int32_t moved[] = {0, 0, 1, 2, 0, 3}, shuffled[] = {0, 1, 0, 2, 1, 3};
     static const float val32[] = {2, 1, 4, 5, 3, 8};
     trs_mat m = mat4();
@@ -380,7 +396,7 @@ static void test_pivots(void **state)
     skip();
 #endif
     const double zero[] = {2, 1, 0, 5, 3, 8};
-    free(save4(&size));
+    free(save(mat4(), &size));
     trs_mat m = mat4();
     m.val = zero;
     trs_plan *p = make(&m, &by_level);
@@ -443,7 +459,7 @@ static void test_allocations(void **state)
 #ifndef HAVE_XXHASH
     skip();
 #endif
-    free(save4(&size));
+    free(save(mat4(), &size));
     int rc = TRS_EMEM;
     for (long k = 0; rc && k < 1000; k++) {
         counter c = {.fail_at = k};

@@ -704,6 +704,32 @@ static void indefinite(void **state)
     }
 }
 
+/* Entry (i, j) below the diagonal lacks its mirror image (j, i), or that is another number: column j is named, whatever
+ * follows in column i or in the column after it.  Where (i, j) is missing, column i is behind in the next column. */
+static void not_hermitian(void **state)
+{
+    (void)state;
+    enum { N = 5 };
+    const trs_factor_options cholmod = {.method = "cholmod"};
+    for (int c = 0; c < 2; c++)
+        for (int j = 0; j < N; j++)
+            for (int i = j + 1; i < N; i++)
+                for (int how = 0; how < 4; how++) {
+                    char words[40];
+                    full A = full_new(N, c);
+                    for (int k = 0; k < N * N; k++) A.a[k] = k % (N + 1) ? 1 : 20;
+                    if (how == 0) A.a[j + N * i] = 0;
+                    else if (how == 1) A.a[j + N * i] = 2;
+                    else if (how == 2) A.a[i + N * j] = 0;
+                    else /* column i ends where the mirror image is missing */
+                        for (int k = j; k < N; k++) A.a[k + N * i] = 0;
+                    snprintf(words, sizeof words, "column %d: A is not", how == 2 ? j + 1 : j);
+                    const bool empty = how == 3 && j == 0;
+                    if (!empty) refuse(&A, &plain, &cholmod, TRS_EMATRIX, words);
+                    free(A.a);
+                }
+}
+
 static void wrong_arguments(void **state)
 {
     (void)state;
@@ -1137,6 +1163,42 @@ static void update_sees_growth_in_l(void **state)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
+/* An update with other pivots makes other plans.  Work spaces of before are refused, new ones are good. */
+static void work_after_update(void **state)
+{
+    (void)state;
+    enum { N = 30 };
+    int refused = 0;
+    for (int k = 0; k < 10; k++) {
+        full A = unsymmetric(N, false);
+        trs_mat m = show_full(&A, &plain);
+        const trs_factor_options opt = {.method = "umfpack"};
+        trs_lu *lu;
+        trs_lu_work *work[2];
+        zz b[N] = {0}, x[N];
+        trs_error e;
+        if (trs_factor(&lu, &m, &opt) == TRS_ESUPPORT) skip();
+        assert_int_equal(trs_lu_work_create(&work[0], lu, 1), TRS_OK);
+        for (int64_t p = 0; p < m.nnz; p++) ((double *)m.val)[p] = uniform();
+        assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
+        assert_int_equal(trs_lu_work_create(&work[1], lu, 1), TRS_OK);
+        for (int i = 0; i < N; i++) put(b, false, i, number(false));
+        for (int w = 0; w < 2; w++) {
+            const trs_exec exec = {.lu_work = work[w]};
+            const int rc = trs_lu_solve(lu, TRS_N, 1, b, N, x, N, &exec);
+            if (w == 0 && rc == TRS_ESTATE) refused++;
+            else assert_int_equal(rc, TRS_OK);
+        }
+        assert_int_equal(trs_backward_error(&m, TRS_N, 1, b, N, x, N, TRS_COL_MAJOR, &e), TRS_OK);
+        assert_true(e.omega < 1e-9);
+        for (int w = 0; w < 2; w++) trs_lu_work_destroy(work[w]);
+        trs_lu_destroy(lu);
+        hide(&m);
+        free(A.a);
+    }
+    assert_true(refused > 0);
+}
+
 /* Each allocation fails once: there must be TRS_EMEM and a sentence, and nothing may be lost. */
 static void out_of_memory(void **state)
 {
@@ -1189,12 +1251,14 @@ int main(void)
         cmocka_unit_test(update_sees_growth_in_l),
 #endif
         cmocka_unit_test(indefinite),
+        cmocka_unit_test(not_hermitian),
         cmocka_unit_test(wrong_arguments),
         cmocka_unit_test(tiny_matrices),
         cmocka_unit_test(tiny_rows),
         cmocka_unit_test(real_matrices),
         cmocka_unit_test(update),
         cmocka_unit_test(one_triangle),
+        cmocka_unit_test(work_after_update),
         cmocka_unit_test(out_of_memory),
         cmocka_unit_test(determinants),
         cmocka_unit_test(determinants_of_permutations),

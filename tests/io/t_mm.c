@@ -300,6 +300,19 @@ static int significant(const char *text)
     return n - zeros;
 }
 
+/* Of all decimals of this length the text has the one nearest to x, unless that one would be read as another number (a
+ * power of two has neighbours at different distances). */
+static void check_nearest(const char *text, double x, bool is_float)
+{
+    char nearest[40];
+    const int n = significant(text);
+    snprintf(nearest, sizeof nearest, "%.*e", n > 0 ? n - 1 : 0, x);
+    if (is_float ? strtof(nearest, NULL) != (float)x : strtod(nearest, NULL) != x) return;
+    if (strtold(text, NULL) != strtold(nearest, NULL))
+        print_error("%s, not %s, for %a\n", text, nearest, x);
+    assert_true(strtold(text, NULL) == strtold(nearest, NULL));
+}
+
 static void check_shortest(double x, float f)
 {
     char text[TRS_REAL_TEXT + 1], other[40];
@@ -311,11 +324,13 @@ static void check_shortest(double x, float f)
     do snprintf(other, sizeof other, "%.*e", n++, x);
     while (strtod(other, NULL) != x);
     assert_true(significant(text) <= n);
+    check_nearest(text, x, false);
     *trs_put_float(text, f) = '\0';
     n = 0;
     do snprintf(other, sizeof other, "%.*e", n++, (double)f);
     while (strtof(other, NULL) != f);
     assert_true(strtof(text, NULL) == f && significant(text) <= n);
+    check_nearest(text, (double)f, true);
 }
 
 static void test_shortest(void **state)
@@ -476,6 +491,10 @@ static void test_duplicates(void **state)
     assert_int_equal(mm.duplicates, 3);
     trs_mm_free(&mm);
     assert_refused(text, &(trs_mm_options){.refuse_duplicates = 1}, TRS_EFORMAT, 5, "(1, 1)");
+    /* lines between the two that share their row or their column */
+    assert_refused("%%MatrixMarket matrix coordinate real general\n3 3 5\n2 3 1\n2 1 1\n1 3 1\n"
+                   "3 2 1\n2 3 1\n",
+                   &(trs_mm_options){.refuse_duplicates = 1}, TRS_EFORMAT, 7, "(2, 3)");
     assert_refused("%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n2 1 1\n2 1 1\n",
                    &(trs_mm_options){.refuse_duplicates = 1}, TRS_EFORMAT, 4, "(2, 1)");
     for (int low_memory = 0; low_memory < 2; low_memory++) {
@@ -1288,7 +1307,15 @@ static void test_write_failures(void **state)
     const int32_t idx[] = {5};
     trs_mat bad = {.n = 1, .nnz = 1, .ptr = ptr, .idx = idx, .val = v};
     assert_int_equal(trs_mm_write(name("y.mtx"), &bad, 1, 1, TRS_GENERAL, NULL), TRS_EARG);
-    assert_non_null(strstr(trs_message(), "out of range"));
+    assert_non_null(strstr(trs_message(), "entry 0 has an index out of range"));
+    static const int64_t starts[][3] = {{-1, 0, 1}, {1, 1, 2}}; /* of the rows, base 0 */
+    static const int32_t first[] = {0, 1};
+    bad = (trs_mat){.n = 2, .nnz = 1, .idx = first, .val = v};
+    for (int k = 0; k < 2; k++) {
+        bad.ptr = starts[k];
+        assert_int_equal(trs_mm_write(name("y.mtx"), &bad, 2, 2, TRS_GENERAL, NULL), TRS_EARG);
+        assert_non_null(strstr(trs_message(), "the first pointer"));
+    }
     assert_int_equal(trs_mm_write(name("y.mtx"), &A, 2, 1, TRS_SYMMETRIC, NULL), TRS_EARG);
     assert_int_equal(trs_mm_write(NULL, &A, 2, 1, TRS_GENERAL, NULL), TRS_EARG);
     assert_int_equal(files_left(), before);

@@ -103,6 +103,8 @@ static void reference(const supernodal *d, const trs_tri *L, double *x)
 /* ---- the structure ----------------------------------------------------------------------------------- */
 
 static int gathers, scatters, tops, substituted; /* so far */
+static int shared
+    [2]; /* by scatter, by gather: pairs of nodes of the top, one after the other, that are shared */
 
 /* Every row is in one node, nodes are in order, and workers' nodes together are all of them. */
 static void check_nodes(const supernodal *d)
@@ -119,6 +121,8 @@ static void check_nodes(const supernodal *d)
     assert_int_equal(row, d->n);
     assert_int_equal(d->begin[0], 0);
     assert_int_equal(d->begin[d->workers + 1], d->nodes);
+    for (int32_t q = d->begin[d->workers] + 1; q < d->nodes; q++)
+        shared[d->gather] += d->node[d->order[q - 1]].shares > 1 && d->node[d->order[q]].shares > 1;
 }
 
 static void compare(trs_operator *op, int threads)
@@ -168,7 +172,8 @@ static void compare_model(const model *m)
 
 /* ---- triangles ---------------------------------------------------------------------------------------- */
 
-enum { BLOCK = 1000, TOP = 200 };
+/* The top has several nodes in a row that are large enough to be shared. */
+enum { BLOCK = 1000, TOP = 500 };
 
 /* One supernode: columns j .. end-1 with all rows down to next, and two of three rows of the top.  Grown ones have
  * inverses that lose digits. */
@@ -211,6 +216,7 @@ static void test_factor(void **state)
     tops = 0;
     compare_model(&m);
     assert_true(gathers > 0 && scatters > 0 && tops > 0 && substituted > 0);
+    assert_true(shared[0] > 0 && shared[1] > 0);
     model_free(&m);
 }
 

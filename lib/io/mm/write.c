@@ -265,8 +265,7 @@ static int write_matrix(writer *w, const char *comment)
     w->majors = w->A->format == TRS_CSC ? w->cols : w->rows;
     w->nnz = dense ? w->rows * w->cols : 0;
     if (!rc && !dense) rc = check_entries(w);
-    if (rc) return rc;
-    rc = trs_output_open(&w->out);
+    if (!rc) rc = trs_output_open(&w->out);
     if (!rc) rc = write_head(w, comment);
     if (!rc) write_body(w);
     return trs_output_close(&w->out);
