@@ -13,6 +13,6 @@ check_PROGRAMS += tests/core/t_plan tests/core/t_reserved tests/core/t_pivots te
 	tests/core/t_refresh tests/core/t_grow tests/core/t_device
 tests_core_t_device_LDADD = $(STATIC_LDADD)
 if HAVE_CUDA
-tests_core_t_device_LDFLAGS = -Wl,--wrap=cudaGetDeviceCount,--wrap=cudaGetDevice,--wrap=cudaSetDevice
+tests_core_t_device_LDFLAGS = $(BEFORE_ALL) -Wl,--wrap=cudaGetDeviceCount,--wrap=cudaGetDevice,--wrap=cudaSetDevice
 endif
 endif

@@ -20,7 +20,7 @@ EXTRA_DIST += lib/io/README.md
 if HAVE_CMOCKA
 check_PROGRAMS += tests/io/t_mm tests/io/t_mm_conformance tests/io/t_mmio
 tests_io_t_mm_LDADD = $(STATIC_LDADD) $(LIBARCHIVE_LIBS)
-tests_io_t_mm_LDFLAGS = -Wl,--wrap=malloc
+tests_io_t_mm_LDFLAGS = $(BEFORE_ALL) -Wl,--wrap=malloc
 endif
 
 # built by .ci/run with clang -fsanitize=fuzzer: see its head

@@ -26,7 +26,7 @@ static double norm_of(const zz *a, int n, trs_norm which)
         double sum = 0;
         for (int l = 0; l < n; l++)
             sum += cabs(which == TRS_NORM_ONE ? a[l + n * k] : a[k + n * l]);
-        most = fmax(most, sum);
+        most = larger(most, sum);
     }
     return most;
 }
@@ -111,12 +111,12 @@ static void one_triangle(pattern p, uint64_t seed)
         assert_at_most(exact, rcond * (1 + loose));
         /* it is nearly always within a factor of 3, but no bound is known */
         assert_at_most(rcond, exact * (100 + loose));
-        if (exact > 100 * epsilon(f.dtype)) worst = fmax(worst, rcond / exact);
+        if (exact > 100 * epsilon(f.dtype)) worst = larger(worst, rcond / exact);
 #ifdef HAVE_LAPACKE
         const double lapack = trcon(T, m.n, m.upper, which, f.dtype);
         if (exact > 1e3 * epsilon(f.dtype)) {
             assert_at_most(fabs(rcond - lapack), 1e3 * epsilon(f.dtype) / exact * lapack);
-            if (f.dtype == TRS_F64) apart = fmax(apart, fabs(rcond - lapack) / lapack);
+            if (f.dtype == TRS_F64) apart = larger(apart, fabs(rcond - lapack) / lapack);
         }
 #endif
     }

@@ -83,7 +83,7 @@ static void check_products(scene *s)
 {
     const double eps = epsilon(s->f.dtype), lost = trs_is_single(s->f.dtype) ? 0x1p-50 : 0x1p-60;
     double most = 0;
-    for (int64_t k = 0; k < s->m.nnz; k++) most = fmax(most, cabs(s->m.val[k]));
+    for (int64_t k = 0; k < s->m.nnz; k++) most = larger(most, cabs(s->m.val[k]));
     for (int r = 0; r < s->nrhs; r++)
         for (int64_t i = 0; i < s->m.n; i++) {
             const zz y = get_number(s->y, s->f.dtype, at(s, i, r));

@@ -54,7 +54,7 @@ static double worst_omega(const columns *s, double *longest)
         const size_t at = (size_t)(c * s->next) * trs_size(t);
         quality q = quality_of(s->m, s->unit, s->op, t, (const char *)s->b + at, s->step,
                                (const char *)s->x + at, s->step);
-        omega = fmax(omega, q.omega);
+        omega = larger(omega, q.omega);
         *longest = zeros_count ? (double)s->m->n : q.longest;
     }
     return omega;
@@ -88,9 +88,9 @@ static void one_triangle(pattern p, uint64_t seed, bool mixed)
         const double omega = worst_omega(&both, &longest);
         assert_at_most(fabs(omega - e.omega), 1e-6 * omega + 1e-18);
         assert_true(steps <= limit);
-        if (limit == 1) worst_before = fmax(worst_before, omega);
+        if (limit == 1) worst_before = larger(worst_before, omega);
         else {
-            worst_after = fmax(worst_after, omega / (longest + 1));
+            worst_after = larger(worst_after, omega / (longest + 1));
             assert_at_most(omega, (longest + 1) * DBL_EPSILON);
         }
     }

@@ -1,5 +1,8 @@
-/* case.c: TRS_CASE=PATTERN runs only the cases of a test whose names match the pattern, which has * and ?. */
+/* case.c: what all tests do before they begin.  TRS_CASE=PATTERN runs only the cases whose names match the pattern, which has
+ * * and ?.  A test that has not ended after TRS_PATIENCE seconds hangs, and a signal ends it. */
 #include "config.h"
+
+#include "report.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,9 +11,21 @@
 #include <cmocka.h>
 
 #include <stdlib.h>
+#include <unistd.h>
 
-__attribute__((constructor)) static void choose_cases(void)
+enum { PATIENCE = 1800 }; /* s: many times what the longest test takes on a busy machine */
+
+__attribute__((constructor)) void before_all_tests(void);
+
+void choose_solvers(void)
 {
-    const char *pattern = getenv("TRS_CASE");
+    const char *pattern = getenv("TRS_TESTS");
+    if (pattern && !getenv("TRS_CASE")) cmocka_set_test_filter(pattern);
+}
+
+void before_all_tests(void)
+{
+    const char *pattern = getenv("TRS_CASE"), *patience = getenv("TRS_PATIENCE");
     if (pattern) cmocka_set_test_filter(pattern);
+    alarm(patience && atoi(patience) > 0 ? (unsigned)atoi(patience) : PATIENCE);
 }

@@ -3,7 +3,6 @@
 
 #include "counter.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +12,11 @@ static bool refused(counter *c)
 {
     const long k = c->calls++;
     return c->fail_at >= 0 && (c->and_after ? k >= c->fail_at : k == c->fail_at);
+}
+
+bool was_refused(const counter *c)
+{
+    return c->fail_at >= 0 && c->calls > c->fail_at;
 }
 
 static void *give(void *user, size_t bytes)

@@ -4,6 +4,8 @@
 
 #include "trisolve-sparse.h"
 
+#include <stdbool.h>
+
 typedef struct counter { /* one for host and device */
     long calls;
     long fail_at;  /* the call that is refused, -1: none */
@@ -11,6 +13,9 @@ typedef struct counter { /* one for host and device */
     long live;     /* blocks */
     size_t bytes;  /* of them, on the host */
 } counter;
+
+/* Was the call fail_at refused?  If not, there were fewer calls, and no more are left to fail. */
+bool was_refused(const counter *c);
 
 trs_memory counted_memory(counter *c);
 trs_device_memory counted_device_memory(counter *c);

@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "report.h"
 #include "trisolve-sparse.h"
 
 #include <complex.h>

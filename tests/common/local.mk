@@ -7,6 +7,7 @@ tests_common_libcommon_la_SOURCES = \
 	tests/common/dags.c tests/common/dags.h \
 	tests/common/device.h \
 	tests/common/full.c tests/common/full.h \
+	tests/common/report.h \
 	tests/common/model.c tests/common/model.h \
 	tests/common/reference.c tests/common/reference.h \
 	tests/common/stream.h
@@ -20,3 +21,5 @@ libchecks_la_LDFLAGS = -rpath /nowhere
 LDADD = $(CHECKS) $(CMOCKA_LIBS) $(LAPACKE_LIBS) $(SUITESPARSE_LIBS) $(CUDA_LIBS) -lpthread
 # for tests that replace functions which the library calls (-Wl,--wrap)
 STATIC_LDADD = tests/common/libcommon.la $(CORES) $(CMOCKA_LIBS) $(LAPACKE_LIBS) $(CUDA_LIBS) -lpthread
+# and their linker flags, for case.c, which no test names
+BEFORE_ALL = -Wl,-u,before_all_tests

@@ -49,6 +49,12 @@ void set_number(void *a, trs_dtype t, int64_t k, zz v)
     else ((float complex *)a)[k] = (float complex)v;
 }
 
+const char *const type_name[] = {"f64", "f32", "c64", "c32"};
+const char *const op_name[] = {"N", "T", "H"};
+const char *const layout_name[] = {"by columns", "by rows"};
+const char *const order_name[] = {"auto", "natural", "level"};
+const char *const format_name[] = {"CSR", "CSC", "DENSE", "COO", "BSR"};
+
 double epsilon(trs_dtype t)
 {
     return t == TRS_F32 || t == TRS_C32 ? FLT_EPSILON : DBL_EPSILON;
@@ -428,11 +434,6 @@ static void add_entry(row_sum *s, zz a, zz x)
     s->entries++;
 }
 
-static double larger(double a, long double b) /* NaN wins */
-{
-    return isnan(a) || (b <= a) ? a : (double)b;
-}
-
 quality quality_of(const model *m, bool unit, trs_op op, trs_dtype t, const void *b, int64_t bstep,
                    const void *x, int64_t xstep)
 {
@@ -450,11 +451,13 @@ quality quality_of(const model *m, bool unit, trs_op op, trs_dtype t, const void
         zz bi = get_number(b, t, i * bstep);
         long double r = fabsl(creal(bi) - s[i].re) + fabsl(cimag(bi) - s[i].im);
         long double scale = s[i].size + size_of_number(bi);
-        q.omega = larger(q.omega, r == 0 && scale == 0 ? 0 : r / scale);
-        rmax = larger(rmax, r);
-        bmax = larger(bmax, size_of_number(bi));
-        xmax = larger(xmax, size_of_number(get_number(x, t, i * xstep)));
-        amax = larger(amax, s[i].matrix);
+        const double before = q.omega;
+        q.omega = larger(q.omega, r == 0 && scale == 0 ? 0 : (double)(r / scale));
+        if (q.omega != before) q.row = (int)i;
+        rmax = larger(rmax, (double)r);
+        bmax = larger(bmax, (double)size_of_number(bi));
+        xmax = larger(xmax, (double)size_of_number(get_number(x, t, i * xstep)));
+        amax = larger(amax, (double)s[i].matrix);
         if (s[i].entries > q.longest) q.longest = s[i].entries;
     }
     q.normwise = rmax == 0 ? 0 : rmax / (amax * xmax + bmax);

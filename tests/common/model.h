@@ -14,6 +14,7 @@
 #include "analysis/level.h"
 #include "analysis/supernodes.h"
 #include "core/plan.h"
+#include "report.h"
 
 #include <complex.h>
 #include <stdbool.h>
@@ -112,6 +113,7 @@ void mat_free_device(trs_mat *a);
 typedef struct quality {
     double omega;    /* max |r|_i / (|op(T)| |x| + |b|)_i */
     double normwise; /* |r| / (|op(T)| |x| + |b|), in the maximum norm */
+    int row;         /* where omega is */
     int longest;     /* entries in the longest row of op(T), diagonal included */
 } quality;
 

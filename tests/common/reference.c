@@ -53,8 +53,8 @@ void assert_near(int n, const double *x, const double *y)
 {
     double size = 0, apart = 0;
     for (int i = 0; i < n; i++) {
-        if (!(fabs(y[i]) <= size)) size = fabs(y[i]);
-        if (!(fabs(x[i] - y[i]) <= apart)) apart = fabs(x[i] - y[i]);
+        size = larger(size, fabs(y[i]));
+        apart = larger(apart, fabs(x[i] - y[i]));
     }
     assert_at_most(apart, 1e-11 * size);
 }

@@ -8,6 +8,7 @@ count=0
 
 ok() { count=$((count + 1)); echo "ok $count - $*"; }
 not_ok() { count=$((count + 1)); echo "not ok $count - $*"; sed 's/^/# /' out err 2>/dev/null; }
+skip() { count=$((count + 1)); echo "ok $count - $1 # SKIP $2"; }
 
 # expect STATUS NAME COMMAND...: run it; stdout in out, stderr in err; its exit status must be STATUS.
 expect() {

@@ -502,6 +502,6 @@ int main(void)
         if (s->family != TRS_TRIANGLE) continue;
         tests[count++] = (struct CMUnitTest){s->name, test_solver, NULL, NULL, (void *)s};
     }
-    cmocka_set_test_filter(getenv("TRS_TESTS")); /* a pattern of the solvers that are wanted */
+    choose_solvers();
     return _cmocka_run_group_tests("t_saved", tests, (size_t)count, NULL, remove_file);
 }

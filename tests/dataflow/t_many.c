@@ -162,8 +162,8 @@ static void check_against_reference(const scene *s)
             const zz w = x[i * s->nrhs + r];
             assert_true(is_finite(v) == is_finite(w));
             if (!is_finite(w)) continue;
-            size = fmax(size, cabs(w));
-            error = fmax(error, cabs(v - w));
+            size = larger(size, cabs(w));
+            error = larger(error, cabs(v - w));
         }
         assert_at_most(error, 80 * (longest + 1) * epsilon(s->dtype) * size);
     }

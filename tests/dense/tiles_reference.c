@@ -44,7 +44,7 @@ static double growth(const tiles *d, const tiles *L, int f, int t)
             for (int q = f * B; q <= p; q++)
                 sum += fabs(joined(d, t, p / B)[i * B + p % B] *
                             tile(L, p / B, q / B)[p % B * B + q % B]);
-        if (!(sum <= most)) most = sum;
+        most = larger(most, sum);
     }
     return most;
 }

@@ -81,7 +81,7 @@ static void test_factors(void **state)
         problem *b =
             usual_problem((shape)(number / 8), number, cholesky, !cholesky && number & 1, &r);
         problem_send(b, NULL);
-        worst = fmax(worst, run_and_compare(b));
+        worst = larger(worst, run_and_compare(b));
         problem_free(b);
     }
     print_message("# largest error %.2f eps\n", worst);

@@ -87,8 +87,8 @@ static void test_factors(void **state)
     (void)state;
     for (int s = 0; s < SHAPES; s++)
         for (int k = 0; k < 7; k++)
-            worst =
-                fmax(worst, check_and_free(new_problem((shape)s, sizes[k], s + k, k % 3 == 1, &r)));
+            worst = larger(worst,
+                           check_and_free(new_problem((shape)s, sizes[k], s + k, k % 3 == 1, &r)));
     print_message("# largest error %.2f eps\n", worst);
 }
 
@@ -204,7 +204,7 @@ static void test_reference(void **state)
     problem *b = new_problem(CIRCUIT_FILL, 120, TRS_C64, false, &r);
     reference ref = reference_new(b);
     zz *full = difference(b, &ref);
-    for (int k = 0; k < b->n * b->n; k++) worst = fmax(worst, cabs(full[k]));
+    for (int k = 0; k < b->n * b->n; k++) worst = larger(worst, cabs(full[k]));
     assert_true(worst > 0);
     assert_at_most(worst / ref.o.largest_a, 20 * DBL_EPSILON);
     free(full);

@@ -162,7 +162,7 @@ static void choose_values(problem *q, random_t *r)
         for (int i = 0; i < j; i++) q->b[i * n + j] = conj(q->b[j * n + i]);
     for (int k = 0; k < n; k++) q->b[k * n + k] = 1 + (k % 7) / 8.0 + n / 2;
     q->largest = 0;
-    for (int64_t p = 0; p < (int64_t)n * n; p++) q->largest = fmax(q->largest, cabs(q->b[p]));
+    for (int64_t p = 0; p < (int64_t)n * n; p++) q->largest = larger(q->largest, cabs(q->b[p]));
 }
 
 /* Values of A, in its order, as numbers of its type. */
@@ -218,7 +218,7 @@ static double difference(const problem *q, const trs_mat *m, const void *val, tr
                           j = m->format == TRS_CSR ? idx[p] : l;
             const bool one = is_l && !q->cholesky && i == j;
             const double e = cabs(get_number(val, d, p) - (one ? 1 : q->f[j * n + i]));
-            if (!(e <= worst)) worst = e;
+            worst = larger(worst, e);
         }
     return worst;
 }
@@ -422,10 +422,10 @@ static double largest_product(const problem *q)
     for (int64_t k = 0; k < n; k++) {
         double l = 1, u = cabs(q->f[k * n + k]);
         for (int64_t i = k + 1; i < n; i++) {
-            if (q->filled[k * n + i]) l = fmax(l, cabs(q->f[k * n + i]));
-            if (q->filled[i * n + k]) u = fmax(u, cabs(q->f[i * n + k]));
+            if (q->filled[k * n + i]) l = larger(l, cabs(q->f[k * n + i]));
+            if (q->filled[i * n + k]) u = larger(u, cabs(q->f[i * n + k]));
         }
-        most = fmax(most, l * u);
+        most = larger(most, l * u);
     }
     return most;
 }

@@ -113,11 +113,11 @@ static void check_factors(const full *A, const trs_mat *m, trs_ilu_method method
             const bool in = A->a[i + n * j] != 0;
             const zz mine = method == TRS_IC0 || i > j ? L.a[i + n * j] : U.a[i + n * j];
             if ((in || everywhere) && size > 0)
-                product = fmax(product, cabs(sum - A->a[i + n * j]) / size);
+                product = larger(product, cabs(sum - A->a[i + n * j]) / size);
             if (!in) assert_true(mine == 0);
             if (method == TRS_IC0 && i < j) continue;
-            apart = fmax(apart, cabs(mine - F.a[i + n * j]));
-            largest = fmax(largest, cabs(F.a[i + n * j]));
+            apart = larger(apart, cabs(mine - F.a[i + n * j]));
+            largest = larger(largest, cabs(F.a[i + n * j]));
         }
     const double eps = n * eps_of(m->dtype);
     print_message("n = %2d, type %d: |LU - A| = %.2g n eps, from plain elimination %.2g n eps\n", n,
@@ -203,7 +203,7 @@ static double solve_error(trs_lu *lu, const full *L, const full *U, trs_dtype t,
                     res -= a;
                     size += cabs(a);
                 }
-            worst = fmax(worst, cabs(res) / size);
+            worst = larger(worst, cabs(res) / size);
         }
     assert_int_equal(trs_lu_solve(lu, op, nrhs, b, ld, b, ld, &exec), TRS_OK); /* in place */
     for (int r = 0; r < nrhs; r++)
@@ -233,7 +233,8 @@ static void solves(void **state)
                     for (int nrhs = 1; nrhs <= 3; nrhs++)
                         for (int layout = 0; layout < 2; layout++) {
                             if (method == TRS_IC0 && c && op == TRS_T) continue;
-                            worst = fmax(worst, solve_error(lu, &L, &U, m.dtype, op, nrhs, layout));
+                            worst =
+                                larger(worst, solve_error(lu, &L, &U, m.dtype, op, nrhs, layout));
                         }
                 print_message("type %d, %s: omega = %.2g eps\n", m.dtype,
                               method == TRS_IC0 ? "IC(0)" : "ILU(0)", worst / eps_of(m.dtype));
@@ -667,8 +668,8 @@ static void on_a_device(void **state)
             assert_int_equal(trs_device_get(device, x, X, sizeof x), TRS_OK);
             assert_int_equal(trs_lu_solve(here, TRS_N, 1, b, NODES, y, NODES, NULL), TRS_OK);
             for (int i = 0; i < NODES; i++) {
-                apart = fmax(apart, fabs(x[i] - y[i]));
-                largest = fmax(largest, fabs(y[i]));
+                apart = larger(apart, fabs(x[i] - y[i]));
+                largest = larger(largest, fabs(y[i]));
             }
             assert_true(largest > 0 && apart <= 1e-13 * largest);
             ((double *)m.val)[5] *= 0.5;

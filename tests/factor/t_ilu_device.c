@@ -49,8 +49,8 @@ static void assert_same_factors(const trs_lu *a, const trs_lu *b)
         assert_memory_equal(x->idx, y->idx, (size_t)x->nnz * 4);
         for (int64_t p = 0; p < x->nnz; p++) {
             const zz v = get_value(x->val, x->dtype, p), w = get_value(y->val, y->dtype, p);
-            apart = fmax(apart, cabs(v - w));
-            largest = fmax(largest, cabs(w));
+            apart = larger(apart, cabs(v - w));
+            largest = larger(largest, cabs(w));
             assert_true(isfinite(creal(v)) && isfinite(cimag(v)));
         }
         assert_true(apart <= 16 * (double)x->n * eps_of(x->dtype) * largest);
@@ -69,8 +69,8 @@ static void assert_same_solution(trs_lu *host, trs_lu *dev, trs_dtype t, int n)
     assert_int_equal(trs_lu_solve(dev, TRS_N, 1, v, n, v, n, NULL), TRS_OK);
     assert_int_equal(trs_device_get(TRS_CUDA(0), y, v, bytes), TRS_OK);
     for (int i = 0; i < n; i++) {
-        apart = fmax(apart, cabs(get_value(x, t, i) - get_value(y, t, i)));
-        largest = fmax(largest, cabs(get_value(x, t, i)));
+        apart = larger(apart, cabs(get_value(x, t, i) - get_value(y, t, i)));
+        largest = larger(largest, cabs(get_value(x, t, i)));
     }
     assert_true(apart <= 100 * n * eps_of(t) * largest);
     free_there(v);

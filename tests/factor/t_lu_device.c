@@ -43,7 +43,7 @@ static double residual(const trs_lu *lu, const full *A, const zz *b, zz *x)
                 sum += L.a[i + n * k] * U.a[k + n * j];
                 size += cabs(L.a[i + n * k] * U.a[k + n * j]);
             }
-            worst = fmax(worst, cabs(sum - a) / size);
+            worst = larger(worst, cabs(sum - a) / size);
         }
     zz *y = calloc((size_t)n, sizeof *y);
     for (int i = 0; i < n; i++) {
@@ -72,8 +72,8 @@ static double error_of(const full *A, const zz *b, const zz *x)
         double s = cabs(b[i]);
         for (int j = 0; j < n; j++)
             sum -= A->a[i + n * j] * x[j], s += cabs(A->a[i + n * j] * x[j]);
-        r = fmax(r, cabs(sum));
-        size = fmax(size, s);
+        r = larger(r, cabs(sum));
+        size = larger(size, s);
     }
     return r / size;
 }
@@ -252,8 +252,8 @@ static double sparse_error(const trs_mat *m, const double *b, const double *x)
             size[i] += fabs(v);
         }
     for (int64_t i = 0; i < m->n; i++) {
-        most = fmax(most, fabs(b[i] - r[i]));
-        large = fmax(large, size[i] + fabs(b[i]));
+        most = larger(most, fabs(b[i] - r[i]));
+        large = larger(large, size[i] + fabs(b[i]));
     }
     free(r);
     return most / large;
@@ -287,7 +287,7 @@ static void follow_values(trs_lu *lu, const trs_mat *m, double *worst)
         assert_int_equal(trs_lu_solve(lu, TRS_N, 1, v, n, v, n, NULL), TRS_OK);
         assert_int_equal(trs_lu_status(lu, NULL, NULL, NULL), TRS_OK);
         assert_int_equal(trs_device_get(TRS_CUDA(0), x, v, bytes), TRS_OK);
-        *worst = fmax(*worst, sparse_error(m, b, x));
+        *worst = larger(*worst, sparse_error(m, b, x));
         free_there(v);
     }
     free(b);

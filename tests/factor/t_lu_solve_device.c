@@ -76,8 +76,8 @@ static void assert_same(const scene *s, double tolerance)
     double most = 0, apart = 0;
     const int64_t count = (int64_t)(s->bytes / size_of(s->t));
     for (int64_t k = 0; k < count; k++) {
-        most = fmax(most, cabs(get_value(s->x, s->t, k)));
-        apart = fmax(apart, cabs(get_value(s->x, s->t, k) - get_value(s->z, s->t, k)));
+        most = larger(most, cabs(get_value(s->x, s->t, k)));
+        apart = larger(apart, cabs(get_value(s->x, s->t, k) - get_value(s->z, s->t, k)));
         assert_true(cabs(get_value(s->z, s->t, k)) < HUGE_VAL);
     }
     if (!(apart <= tolerance * most)) print_message("apart %g of %g\n", apart, most);
@@ -190,8 +190,8 @@ static void ranges(void **state)
         double most = 0, apart = 0;
         for (int64_t i = 0; i < s.n; i++) {
             const zz x = get_value(s.x, s.t, i + r * s.ld), z = get_value(s.z, s.t, i + r * s.ld);
-            most = fmax(most, cabs(x));
-            apart = fmax(apart, cabs(x - z));
+            most = larger(most, cabs(x));
+            apart = larger(apart, cabs(x - z));
         }
         assert_true(most > 0 && apart <= 1e-3 * most);
     }
@@ -324,6 +324,7 @@ static void real_matrices(void **state)
     static const char *const names[] = {"ex40",     "memplus", "raefsky2", "s3rmt3m3",
                                         "cavity10", "add20",   "gemat12"};
     const char *shared = getenv("TRS_SHARED");
+    int solved = 0;
     if (!shared || !has_device()) skip();
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         char file[500];
@@ -359,7 +360,9 @@ static void real_matrices(void **state)
         free_columns(&s);
         away(&s.d);
         trs_mm_free(&mm);
+        solved++;
     }
+    if (solved == 0) skip();
 }
 
 #else

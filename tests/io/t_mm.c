@@ -666,8 +666,7 @@ static void test_locale(void **state)
 {
     (void)state;
     trs_mm mm;
-    if (!setlocale(LC_ALL, "de_DE.UTF-8") && !setlocale(LC_ALL, "de_DE"))
-        print_message("# no locale with a decimal comma here\n");
+    if (!setlocale(LC_ALL, "de_DE.UTF-8") && !setlocale(LC_ALL, "de_DE")) skip();
     assert_read(REAL "1 1 1\n1 1 0.1000000000000000055511151231257827021181583404541015625\n", NULL,
                 &mm);
     assert_same(*(double *)mm.val, 0.1);

@@ -536,7 +536,7 @@ static void test_accuracy(void **state)
         const double x0 = v[2] / 7, x2 = (v[0] - x0) / 2, x1 = (v[3] - 9 * x2) / 8;
         const double x3 = (v[1] - 3 * x0 - 4 * x1 - 5 * x2) / 6;
         sum = fabs(x0) + fabs(x1) + fabs(x2) + fabs(x3);
-        inverse = fmax(inverse, sum);
+        inverse = larger(inverse, sum);
     }
     known = 1 / (16 * inverse); /* columns: 11, 12, 16, 6 */
     assert_at_most(rcond, 3 * known);
@@ -592,14 +592,15 @@ static void test_memory(void **state)
     trs_mat a = show_permuted(&m, &plain, &r);
     model_add(&m, row[0], col[m.n - 1], 1); /* and of one that closes a cycle */
     trs_mat cyclic = show_permuted(&m, &plain, &r);
-    int rc = TRS_EMEM;
-    for (int k = 0; rc; k++) {
-        counter c = {.fail_at = k, .and_after = k % 2};
+    bool refused = true;
+    for (int k = 0; refused; k++) {
+        counter c = {.fail_at = k};
         const trs_options opt = {.solver = "cpu-serial", .ops = 7, .memory = counted_memory(&c)};
         trs_plan *p;
-        rc = trs_plan_create(&p, &a, &opt);
+        int rc = trs_plan_create(&p, &a, &opt);
         if (!rc) rc = trs_plan_analyse(p);
-        assert_true(rc == TRS_OK || rc == TRS_EMEM);
+        refused = was_refused(&c);
+        assert_true(rc == TRS_OK || (refused && rc == TRS_EMEM));
         trs_plan_destroy(p);
         assert_int_equal(c.live, 0);
     }
@@ -632,7 +633,7 @@ static bool read_triangle(const char *path, model *m)
         double most = 0, diagonal = 0;
         for (int64_t p = mm.ptr[i]; p < mm.ptr[i + 1]; p++) {
             const double v = ((const double *)mm.val)[p];
-            most = fmax(most, fabs(v));
+            most = larger(most, fabs(v));
             if (mm.idx[p] == i) diagonal = v;
             else model_add(m, i, mm.idx[p], v);
         }
@@ -644,12 +645,12 @@ static bool read_triangle(const char *path, model *m)
 }
 
 /* Shuffled, by every solver of the table, N and T. */
-static void solve_real(const char *path)
+static bool solve_real(const char *path)
 {
     random_t r = {99};
     const form f = plain;
     model m;
-    if (!read_triangle(path, &m)) return;
+    if (!read_triangle(path, &m)) return false;
     int *order = malloc(2 * (size_t)m.n * sizeof *order);
     double *b = malloc(2 * (size_t)m.n * sizeof *b), *x = b + m.n;
     char why[200];
@@ -679,6 +680,7 @@ static void solve_real(const char *path)
     model_free(&m);
     free(order);
     free(b);
+    return true;
 }
 
 static void test_real(void **state)
@@ -691,9 +693,10 @@ static void test_real(void **state)
                                          "orsirr_1", "pde2961",       "raefsky2",  "sherman3",
                                          "s3rmt3m3", "ca-CondMat",    "teko_nsjac"};
     const char *folder = getenv("TRS_SHARED");
+    bool missing = false;
     for (size_t k = 0; k < sizeof own / sizeof own[0]; k++) {
         char *path = matrix_file(own[k]);
-        if (path) solve_real(path);
+        missing |= !path || !solve_real(path);
         free(path);
     }
     for (size_t k = 0; folder && k < sizeof shared / sizeof shared[0]; k++)
@@ -703,6 +706,7 @@ static void test_real(void **state)
                      packed ? ".xz" : "");
             if (access(path, R_OK) == 0) solve_real(path);
         }
+    if (missing) skip(); /* though the others are solved */
 }
 
 int main(void)

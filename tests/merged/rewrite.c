@@ -116,7 +116,7 @@ static double make_rows(row_maker *w, const int32_t *number)
         measure(w, i);
         make_row(w, i, l > 0 && number[l] == number[l - 1] ? l - 1 : -1);
         for (int64_t q = w->n.ptr[i]; q < w->n.nnz; q++) sum += fabs(w->n.val[q]);
-        largest = fmax(largest, sum);
+        largest = larger(largest, sum);
         w->to.ptr[i + 1] = w->to.nnz;
         w->n.ptr[i + 1] = w->n.nnz;
         w->to.level[i] = number[l];

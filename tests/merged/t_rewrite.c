@@ -99,7 +99,7 @@ static void check_product(const sparse *t, const sparse *n, const sparse *to, do
     multiply(t, z, y);
     multiply(n, y, ny);
     multiply(to, z, to_z);
-    for (int64_t p = 0; p < t->nnz; p++) size = fmax(size, fabs(t->val[p]));
+    for (int64_t p = 0; p < t->nnz; p++) size = larger(size, fabs(t->val[p]));
     for (int32_t i = 0; i < t->n; i++)
         assert_at_most(fabs(to_z[i] - (y[i] + ny[i])), 1e-12 * t->n * size * (1 + largest));
     free(z);

@@ -6,6 +6,8 @@
 #   folders       at most 20 files in one
 #   headers       at most 25 prototypes in one that is not installed
 #   conditionals  no ?: within another
+#   solvers       each is in the table of doc/design.md, and its costs are in a group that the calibration fits
+#   folds         tests take the largest error by larger (), which keeps a NaN
 #   complexity    no function has a cyclomatic complexity above 15
 . "${TRS_SRCDIR:-.}/tests/common/tap.sh"
 if [ ! -d "$source/lib/base" ]; then
@@ -221,4 +223,29 @@ none 'no conditional expression is within another'
 
 (cd "$source" && $AWK -f "$at/code.awk" -f "$at/complexity.awk" $all) >err
 none 'no function has a cyclomatic complexity above 15'
+
+# ---- what a new solver needs besides its module
+# in the table: `cpu-ell`, or -simple behind `dense-serial`, or `lu-*`
+: >err
+for file in $all; do
+    case $file in lib/example/*) continue ;; esac
+    for name in $(sed -n 's/^.*const trs_solver trs_solver_\([a-z0-9_]*\) =.*/\1/p' "$source/$file" | tr _ -); do
+        grep -qF -e "\`$name\`" -e "\`cuda-$name\`" -e "\`-${name#*-}\`" -e "\`${name%%-*}-*\`" "$source/doc/design.md" ||
+            echo "$file: $name is not in the table of solvers of doc/design.md" >>err
+        echo "$name" >>names
+    done
+done
+[ -s names ] || echo 'no solvers were found' >>err
+none 'doc/design.md has every solver'
+(cd "$source" && cat $(find lib cuda -name costs ! -path lib/example/costs ! -path lib/select/costs)) |
+    sed -n 's/^\([a-z]*_\).*/\1/p' | sort -u | while read -r prefix; do
+    case $prefix in gpu_ | link_ | chip_) continue ;; esac # measured one by one
+    grep -q "\"$prefix\"" "$source/bin/bench/calibrate/groups.c" ||
+        echo "no group of bin/bench/calibrate/groups.c fits the costs $prefix..."
+done >err
+none 'every cost of a solver is in a group of the calibration'
+
+# a = fmax (a, b) forgets a NaN, and so does if (b > worst) worst = b
+(cd "$source" && grep -rnE '([A-Za-z_>.]+) = fmax\(\1,|if \(!?\(?([a-z]+) (>|<=) (worst|most|apart|error)\)\)? \4 = \2;' tests --include='*.c') >err
+none 'tests fold errors by larger ()'
 finish

@@ -62,7 +62,9 @@ mkdir -p locked/trisolve-sparse
 chmod 500 locked/trisolve-sparse
 XDG_CACHE_HOME=$folder/locked
 expect 0 'a read-only one' "$solve" "$seed5"; silent err
-[ "$(id -u)" = 0 ] || expect 0 'has no file' test -z "$(ls locked/trisolve-sparse)"
+if [ "$(id -u)" = 0 ]; then skip 'has no file' 'root may write everywhere'; else
+    expect 0 'has no file' test -z "$(ls locked/trisolve-sparse)"
+fi
 chmod 700 locked/trisolve-sparse
 HOME=; export HOME
 unset XDG_CACHE_HOME

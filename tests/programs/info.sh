@@ -136,7 +136,7 @@ else ok '# SKIP no script'; fi
 
 # ---- for programs
 "$info" --json "$m/seed5.mtx" >out 2>&1
-if grep -q 'without jansson' out; then ok '# SKIP no jansson'; finish; exit 0; fi
+if grep -q 'without jansson' out; then skip JSON 'built without jansson'; finish; exit 0; fi
 expect 0 'JSON' "$info" --json arrow.mtx
 for fact in '"format": "coordinate"' '"field": "complex"' '"symmetry": "general"' '"rows": 4' '"cols": 4' \
     '"stored": 9' '"entries": 8' '"sum_re": 12.0' '"sum_im": -10.0' '"max_abs": 13.0' '"triangle": "none"'; do

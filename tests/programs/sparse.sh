@@ -264,7 +264,7 @@ if "$solve" --factor permuted.mtx 2>&1 | grep -q 'no SuiteSparse'; then ok '# SK
     printf "$head\n3 3 5\n1 2 1\n2 1 1\n2 3 1\n3 1 1\n3 3 2\n" >cycle.mtx
     expect 0 'with a cycle it is factored' "$solve" cycle.mtx; says out 'with factors of the matrix'
 fi
-if "$solve" --json permuted.mtx 2>&1 | grep -q 'without jansson'; then ok '# SKIP no jansson'; else
+if "$solve" --json permuted.mtx 2>&1 | grep -q 'without jansson'; then skip JSON 'built without jansson'; else
     expect 0 'JSON of it' "$solve" --json permuted.mtx
     says out '"shape": "triangle after permutation of rows and columns"'; says out '"level_analysis": "one sweep over the rows"'
 fi
@@ -321,7 +321,7 @@ if "$solve" --list-solvers | grep -A1 lapack-getrf | grep -q 'not available'; th
 fi
 
 # ---- for programs
-if "$solve" --json "$m/seed5.mtx" 2>&1 | grep -q 'without jansson'; then ok '# SKIP no jansson'; else
+if "$solve" --json "$m/seed5.mtx" 2>&1 | grep -q 'without jansson'; then skip JSON 'built without jansson'; else
     expect 0 'JSON' "$solve" --json "$m/seed5.mtx"; says out '"levels": 2'; says out '"backward_error"'
     expect 0 'determinant as JSON' "$solve" --det --json complex.mtx
     tr -d ' \n' <out >line

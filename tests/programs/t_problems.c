@@ -9,6 +9,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "tests/common/report.h"
+
 #include "bin/common/binary.h"
 #include "bin/common/problems.h"
 #include "bin/common/sentence.h"
@@ -69,7 +71,7 @@ static double dominance(const trs_mm *mm)
         double sum = 0;
         int64_t p = mm->ptr[i];
         for (; p < mm->ptr[i + 1] - 1; p++) sum += fabs(val[p]);
-        if (sum / fabs(val[p]) > worst) worst = sum / fabs(val[p]);
+        worst = larger(worst, sum / fabs(val[p]));
     }
     return worst;
 }
@@ -272,7 +274,7 @@ static void test_ilu(void **state)
         for (int64_t p = mm.ptr[i]; p < mm.ptr[i + 1]; p++) {
             const double a = mm.idx[p] == i ? 6 : val[p];
             const double d = fabs(product(l, mm.rows, i, mm.idx[p], true) - a);
-            if (d > worst) worst = d;
+            worst = larger(worst, d);
             if (mm.idx[p] != i) assert_true(a > -1 && a <= -0.5);
         }
     print_message("ilu 5: |L D^-1 L' - A| on the pattern %.2g\n", worst);
@@ -331,7 +333,7 @@ static void check_factor(const char *kind, int dimensions, int64_t size)
         for (int64_t j = 0; j <= i; j++) {
             const double d =
                 fabs(product(l, mm.rows, i, j, false) - laplacian(dimensions, size, P[i], P[j]));
-            if (d > worst) worst = d;
+            worst = larger(worst, d);
         }
     }
     print_message("%s %lld: |L L' - P A P'| %.2g\n", kind, (long long)size, worst);

@@ -147,6 +147,6 @@ int main(void)
         if (!(s->caps & TRS_CAP_BITWISE)) continue;
         tests[count++] = (struct CMUnitTest){s->name, test_solver, NULL, NULL, (void *)s};
     }
-    cmocka_set_test_filter(getenv("TRS_TESTS")); /* a pattern of the solvers that are wanted */
+    choose_solvers();
     return _cmocka_run_group_tests("t_bits", tests, (size_t)count, NULL, NULL);
 }

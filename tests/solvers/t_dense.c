@@ -3,6 +3,8 @@
  * triangles, N, T, H, four types.  Residuals are accumulated in long double and printed. */
 #include "config.h"
 
+#include "tests/common/report.h"
+
 #include "core/plan.h"
 
 #include <math.h>
@@ -119,9 +121,9 @@ typedef struct cell {
 static const char *name_of(const cell *c)
 {
     static char text[160];
-    snprintf(text, sizeof text, "%s kind %d type %d n %d nrhs %d triangle %u op %d layout %d",
-             c->solver->name, (int)c->kind, (int)c->t, (int)c->n, c->nrhs, c->triangle, (int)c->op,
-             (int)c->layout);
+    snprintf(text, sizeof text, "%s kind %d %s n %d nrhs %d triangle %u op %s %s", c->solver->name,
+             (int)c->kind, type_name[c->t], (int)c->n, c->nrhs, c->triangle, op_name[c->op],
+             layout_name[c->layout]);
     return text;
 }
 
@@ -180,7 +182,7 @@ static int solve_and_check(const cell *c, trs_plan *p, const trs_mat *m, const v
         rc = trs_solve(p, c->op, c->nrhs, c->in_place ? X : B, ld, X, ld, &exec);
         if (!rc) rc = trs_backward_error(m, c->op, c->nrhs, B, ld, X, ld, c->layout, &e);
         if (!rc) check_error(c, p, &e);
-        *worst = fmax(*worst, e.normwise / eps_of(c->t));
+        *worst = larger(*worst, e.normwise / eps_of(c->t));
     }
     return rc;
 }
@@ -493,7 +495,7 @@ static double from_identity(int64_t n, const double *A, const double *C)
         for (int64_t i = 0; i < n; i++) {
             double sum = i == j ? -1 : 0;
             for (int64_t k = 0; k < n; k++) sum += A[i + k * n] * C[k + j * n];
-            if (!(fabs(sum) <= most)) most = fabs(sum);
+            most = larger(most, fabs(sum));
         }
     return most;
 }
@@ -566,8 +568,8 @@ static void compare(const trs_solver *solver, kind k, trs_dtype t, int64_t n, do
         }
         const double unit = eps_of(t) * (1 + info.growth) / rcond, q = difference / size / unit;
         if (!(q <= 20 * (double)(n + 1)))
-            fail_msg("%s kind %d type %d n %d: %g from LAPACK, condition %g", solver->name, (int)k,
-                     (int)t, (int)n, difference / size, 1 / rcond);
+            fail_msg("%s kind %d %s n %d: %g from LAPACK, condition %g", solver->name, (int)k,
+                     type_name[t], (int)n, difference / size, 1 / rcond);
         if (q > *worst) *worst = q;
     }
     trs_plan_destroy(p);

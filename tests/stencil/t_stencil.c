@@ -267,8 +267,8 @@ static void same_bits(const trs_mat *a, run_of how, const char *name)
     how.in_place = false;
     solve_by(a, &how, b, y);
     if (memcmp(x, y, size))
-        print_error("%s: type %d op %d nrhs %d threads %d layout %d\n", name, (int)a->dtype,
-                    (int)how.op, how.nrhs, how.threads, (int)how.layout);
+        print_error("%s: %s op %s nrhs %d threads %d %s\n", name, type_name[a->dtype],
+                    op_name[how.op], how.nrhs, how.threads, layout_name[how.layout]);
     assert_memory_equal(x, y, size);
     free(b);
     free(x);
