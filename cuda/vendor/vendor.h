@@ -15,7 +15,7 @@ extern "C" {
 #include "base/device.h"
 #include "matrix/on_device.h"
 #include "solvers/solver.h"
-#include "base/library.h"
+#include "base/libraries/library.h"
 
 /* The functions of each library that we call; vendor.c resolves them by name.  The formatter is off, for it changes
  * such lists anew every time. */

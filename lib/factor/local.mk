@@ -1,8 +1,8 @@
 # lib/factor
-libcore_la_SOURCES += lib/factor/determinant.c lib/factor/fill.c lib/factor/fill.h lib/factor/half.c \
-	lib/factor/ilu.c lib/factor/ilu.h \
-	lib/factor/ilu_rows.c lib/factor/lu.c lib/factor/lu.h \
-	lib/factor/lu_csc.c lib/factor/lu_import.c lib/factor/lu_mat.c lib/factor/lu_mat.h lib/factor/lu_refine.c lib/factor/lu_solve.c lib/factor/lu_update.c lib/factor/lu_work.c \
+libcore_la_SOURCES += lib/factor/determinant.c lib/factor/incomplete/fill.c lib/factor/incomplete/fill.h lib/factor/half.c \
+	lib/factor/incomplete/ilu.c lib/factor/incomplete/ilu.h \
+	lib/factor/incomplete/ilu_rows.c lib/factor/lu.c lib/factor/lu.h \
+	lib/factor/lu_csc.c lib/factor/lu_import.c lib/factor/lu_mat.c lib/factor/lu_mat.h lib/factor/lu_refine.c lib/factor/lu_refine.h lib/factor/lu_solve.c lib/factor/lu_update.c lib/factor/lu_work.c \
 	lib/factor/order.c lib/factor/order.h \
 	lib/factor/device/complete.c lib/factor/device/complete_factors.c \
 	lib/factor/device/complete_fill.c lib/factor/device/complete_fill.h \

@@ -8,9 +8,9 @@
 #ifndef TRS_LU_H
 #define TRS_LU_H
 
-#include "base/blas.h"
+#include "base/libraries/blas.h"
 #include "base/context.h"
-#include "base/library.h"
+#include "base/libraries/library.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -129,8 +129,8 @@ struct trs_lu_work {
     bool on_device;      /* y and power are there */
     trs_work *l, *u;     /* NULL: the plans' own */
     atomic_bool solving; /* a solve uses it */
-    void *r;             /* [n*width] of the type of A: the residual, for solves that refine x; else NULL */
-    void *y;             /* [n*width] in pivot order; NULL: the factors have no permutation */
+    void *r; /* [n*width] of the type of A: the residual, for solves that refine x; else NULL */
+    void *y; /* [n*width] in pivot order; NULL: the factors have no permutation */
     /* [width] for plans of complete factors in single precision, else NULL: what the columns of b, and then those of y, are
      * multiplied by, a power of two; on a device, the size of a column, next to which the power is */
     double *power;
@@ -145,10 +145,6 @@ void trs_lu_vectors_free(trs_lu *lu);
 /* Solve once after a factorisation of A, and let lu->refined be A if solves have to refine their x.  Returns TRS_OK, or as
  * trs_lu_solve. */
 int trs_lu_watch(trs_lu *lu, const trs_csc *A);
-/* Are these factors of the kind whose solves may refine x? */
-bool trs_lu_may_refine(const trs_lu *lu);
-/* r = r - op(A) x, with r [n] contiguous, and step numbers from one x(i) to the next. */
-void trs_lu_subtract(const trs_csc *A, trs_op op, const double *x, int64_t step, double *r);
 
 /* x = op(A)^-1 x with x [n] on the host, of the type of A, wherever the factors solve.  stage, from trs_lu_hosted_new, is
  * device memory by which x goes to factors that solve there, else NULL. */

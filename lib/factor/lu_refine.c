@@ -12,7 +12,7 @@
 #include "config.h"
 
 #include "base/debug.h"
-#include "lu.h"
+#include "lu_refine.h"
 
 #include <float.h>
 #include <math.h>

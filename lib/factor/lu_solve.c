@@ -12,7 +12,7 @@
  * Incomplete factors without permutation have neither: their plans work on B and X themselves. */
 #include "config.h"
 
-#include "lu.h"
+#include "lu_refine.h"
 #include "base/debug.h"
 #include "core/plan.h"
 #include "matrix/on_device.h"

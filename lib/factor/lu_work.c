@@ -3,7 +3,7 @@
 
 #include "base/device.h"
 #include "base/debug.h"
-#include "lu.h"
+#include "lu_refine.h"
 
 static bool on_device(const trs_lu *lu)
 {

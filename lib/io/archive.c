@@ -7,7 +7,7 @@
 #include "archive.h"
 #include "base/debug.h"
 #include "base/number/number.h"
-#include "base/library.h"
+#include "base/libraries/library.h"
 
 #include <errno.h>
 #include <stdio.h>

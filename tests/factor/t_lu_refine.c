@@ -2,6 +2,7 @@
  * work space; factors without growth are not refined.  What one op tells of the
  * condition. */
 #include "tests/common/full.h"
+#include "tests/common/report.h"
 #include "trisolve-suitesparse.h"
 
 enum { SIDE = 24, N = SIDE * SIDE, NRHS = 3 };
@@ -148,7 +149,7 @@ static void near_overflow(void **state)
     for (int i = 0; i < N; i++) b[i] = creal(number(false));
     assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, N, x, N, NULL), TRS_OK);
     double most = 0;
-    for (int i = 0; i < N; i++) most = fmax(most, fabs(x[i]));
+    for (int i = 0; i < N; i++) most = larger(most, fabs(x[i]));
     for (int i = 0; i < N; i++) b[i] *= 1e300 / most, exact[i] = x[i] * (1e300 / most);
     assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, N, x, N, NULL), TRS_OK);
     for (int i = 0; i < N; i++)
@@ -185,7 +186,7 @@ static double inverse_norm(trs_lu *lu, const grid *g, trs_op op, bool columns)
         assert_int_equal(trs_lu_solve(lu, op, 1, x, N, x, N, NULL), TRS_OK);
         for (int i = 0; i < N; i++) sum[columns ? j : i] += cabs(get_value(x, g->m.dtype, i));
     }
-    for (int i = 0; i < N; i++) most = fmax(most, sum[i]);
+    for (int i = 0; i < N; i++) most = larger(most, sum[i]);
     return most;
 }
 
@@ -198,7 +199,7 @@ static double norm_of(const grid *g, bool columns)
     for (int j = 0; j < N; j++)
         for (int64_t p = g->ptr[j]; p < g->ptr[j + 1]; p++)
             sum[columns ? j : g->idx[p]] += cabs(get_value(g->val, g->m.dtype, p));
-    for (int i = 0; i < N; i++) most = fmax(most, sum[i]);
+    for (int i = 0; i < N; i++) most = larger(most, sum[i]);
     return most;
 }
 

@@ -2,7 +2,7 @@
  * does not wait for the threads that it has not inherited; and libraries start no threads where one was asked for. */
 #include "tests/common/model.h"
 
-#include "base/blas.h"
+#include "base/libraries/blas.h"
 #include "base/parallel.h"
 #include "trisolve-mmio.h"
 #if defined HAVE_CHOLMOD || defined HAVE_KLU || defined HAVE_UMFPACK

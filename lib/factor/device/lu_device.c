@@ -10,7 +10,7 @@
 #include "base/debug.h"
 #include "base/device.h"
 #include "core/refresh.h"
-#include "factor/ilu.h"
+#include "factor/incomplete/ilu.h"
 #include "factor/lu_mat.h"
 
 #include <inttypes.h>

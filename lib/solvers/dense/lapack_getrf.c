@@ -5,8 +5,8 @@
 #include "config.h"
 
 #include "general.h"
-#include "base/blas.h"
-#include "base/library.h"
+#include "base/libraries/blas.h"
+#include "base/libraries/library.h"
 
 #include <math.h>
 #include <stdio.h>

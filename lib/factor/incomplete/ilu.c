@@ -10,13 +10,13 @@
  * A diagonal entry that A does not have becomes an entry of the factors; it is zero before elimination. */
 #include "config.h"
 
-#include "device/lu_device.h"
 #include "fill.h"
 #include "ilu.h"
-#include "lu_mat.h"
-#include "order.h"
 #include "base/debug.h"
 #include "base/device.h"
+#include "factor/device/lu_device.h"
+#include "factor/lu_mat.h"
+#include "factor/order.h"
 #include "matrix/whole.h"
 
 #include <inttypes.h>

@@ -15,9 +15,9 @@
 #include "config.h"
 
 #include "fill.h"
-#include "order.h"
 #include "base/debug.h"
 #include "base/parallel.h"
+#include "factor/order.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 #include "config.h"
 
 #include "blas.h"
-#include "parallel.h"
-#include "debug.h"
+#include "base/debug.h"
+#include "base/parallel.h"
 
 #include <pthread.h>
 #ifdef _OPENMP

@@ -26,7 +26,7 @@
  * chunk has at least CHUNK. */
 enum { WIDE = 20000, CHUNK = 10000 };
 
-#define TRS_BODY "factor/ilu_rows.c"
+#define TRS_BODY "factor/incomplete/ilu_rows.c"
 #include "base/each_type.h"
 
 typedef trs_ilu_fault (*row_fn)(const trs_ilu_rows *, int32_t, int32_t *, int64_t *);

@@ -1,0 +1,12 @@
+/* lu_refine.h: a step of refinement in solves with complete factors on the host. */
+#ifndef TRS_LU_REFINE_H
+#define TRS_LU_REFINE_H
+
+#include "lu.h"
+
+/* Are these factors of the kind whose solves may refine x? */
+bool trs_lu_may_refine(const trs_lu *lu);
+/* r = r - op(A) x, with r [n] contiguous, and step numbers from one x(i) to the next. */
+void trs_lu_subtract(const trs_csc *A, trs_op op, const double *x, int64_t step, double *r);
+
+#endif
