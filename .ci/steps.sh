@@ -180,7 +180,7 @@ fuzz() (
     # shellcheck disable=SC2086 # several folders
     clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -DHAVE_CONFIG_H -I../build-asan -I../lib \
         ../tests/io/fuzz_mm.c ../lib/io/{archive,input,output}.c ../lib/io/{decimal,mm}/*.c \
-        ../lib/base/{library,memory,call,context,number/number,parallel,no_device}.c ../build-asan/device_stubs.c -lm -o fuzz_mm &&
+        ../lib/base/{libraries/library,memory,call,context,number/number,parallel,no_device}.c ../build-asan/device_stubs.c -lm -o fuzz_mm &&
         ./fuzz_mm -max_total_time="$1" -max_len=4096 -artifact_prefix=./ corpus $corpus
 )
 fuzzing() {

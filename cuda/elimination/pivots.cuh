@@ -1,6 +1,6 @@
 /* pivots.cuh: how the kernels of elimination treat pivots, and what they report.
  *
- * The rules are those of lib/factor/ilu_rows.c.  Before elimination the diagonal is multiplied by 1 + shift.  After
+ * The rules are those of lib/factor/incomplete/ilu_rows.c.  Before elimination the diagonal is multiplied by 1 + shift.  After
  * it a pivot smaller than boost times the largest number of its row of A is replaced.  A row is bad when one of its
  * numbers is not finite, or its pivot is zero, or, of L L^H, not positive; it is only reported.
  *
