@@ -125,7 +125,7 @@ def test_weak_diagonals_are_as_accurate_as_superlu(rng, dtype, method, trans):
     assert np.median(error[0] / error[1]) <= 3
     if trans == "N":
         assert abs(trisolve.spsolve(A, A @ x) - x).max() <= 10 * error[1].max()
-    assert trisolve.splu(A + 100 * sp.eye_array(A.shape[0]), method=method).info.refines == 0
+    assert trisolve.splu(A + 100 * sp.eye(A.shape[0]), method=method).info.refines == 0
 
 
 @pytest.mark.parametrize("make", [trisolve.splu, trisolve.ilu0, trisolve.ic0])

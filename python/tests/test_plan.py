@@ -217,8 +217,8 @@ def _in_a_child(T, b, path):
 def test_fork_after_threads(rng, tmp_path):
     """The child of a process that has had threads does not wait for those that it has not inherited."""
     n = 60_000
-    T = sp.diags_array([np.full(n - abs(k), 20.0 if k == 0 else rng.uniform()) for k in range(0, -12, -1)],
-                       offsets=list(range(0, -12, -1)), format="csr")
+    T = sp.csr_array(sp.diags([np.full(n - abs(k), 20.0 if k == 0 else rng.uniform()) for k in range(0, -12, -1)],
+                              offsets=list(range(0, -12, -1))))
     b = rng.uniform(size=n)
     expected = _in_a_child(T, b, tmp_path / "parent.mtx")
     with multiprocessing.get_context("fork").Pool(2) as pool:

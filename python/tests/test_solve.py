@@ -39,7 +39,7 @@ def test_zeros_in_the_other_triangle(rng, form, lower):
     stored, b = T.nnz, rng.uniform(size=12)
     assert stored == 144
     np.testing.assert_allclose(trisolve.spsolve_triangular(T, b, lower=lower),
-                               sla.spsolve_triangular(T, b, lower=lower), rtol=1e-10)
+                               np.linalg.solve(T.toarray(), b), rtol=1e-10)
     assert T.nnz == stored
     T.data.flat[:] = 1
     with pytest.raises(np.linalg.LinAlgError, match="outside the"):
@@ -120,7 +120,7 @@ def test_spsolve_warns_of_the_condition():
         trisolve.spsolve(A, np.ones(4))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        trisolve.spsolve(A + sp.eye_array(4, format="csc"), np.ones(4))
+        trisolve.spsolve(A + sp.eye(4, format="csc"), np.ones(4))
     B = sp.csc_array(np.tri(6) + np.eye(6))
     exact = 1 / np.linalg.cond(B.toarray(), 1)
     assert exact * (1 - 1e-12) <= trisolve.splu(B).rcond(B) <= 3 * exact
