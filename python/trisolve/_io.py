@@ -185,7 +185,9 @@ def mmwrite(target, a, comment: str | None = None, field: str | None = None, pre
     a = a if issparse(a) else np.asarray(a)
     plain = a.dtype in DTYPES and field in (None, "complex" if a.dtype.kind == "c" else "real")
     if hasattr(target, "write") or precision is not None or not plain or a.ndim != 2:
-        return scipy.io.mmwrite(target, a, comment=comment, field=field, precision=precision, symmetry=None if symmetry == "AUTO" else symmetry)  # which older ones lack
+        if a.ndim == 2 and symmetry == "AUTO":  # which SciPy has from 1.12 on
+            symmetry = symmetry_of(a, symmetry)
+        return scipy.io.mmwrite(target, a, comment=comment or "", field=field, precision=precision, symmetry=symmetry)
     name = os.fspath(target)
     name = name if name.endswith(".mtx") else name + ".mtx"
     matrix = Matrix(a.tocsr() if issparse(a) else a, square=False)
