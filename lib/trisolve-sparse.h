@@ -537,11 +537,11 @@ TRS_API int trs_plan_analyse(trs_plan *plan);
  * best one.
  *     trs_plan *plan ; in, out.  Must be analysed.  No solve with this plan may be running.
  * Work spaces that exist, and CUDA graphs that were captured before, stay valid and right: they
- * solve with the solver that they were made with.  trs_work_fit does not change that; a new work
- * space has the new solver.  The plan's own work space has it from the next solve on.  A plan
- * that does not grow stays as it is.
+ * solve with the solver that they were made with.  Work spaces that are created later, or that
+ * trs_work_fit has to fit again for more right-hand sides, solve with the new one, and so does
+ * the plan's own.  A plan that does not grow stays as it is.
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE.  If no better solver can be built, for lack of memory
- * for example, the plan solves as before; trs_info.reason says so. */
+ * for example, the plan solves as before, and trs_info.reason gives the reason. */
 TRS_API int trs_plan_tune(trs_plan *plan);
 
 /* Save the analysis to a file: levels, permutation, and choice of the solver, but no values.

@@ -3,14 +3,11 @@
 #ifndef TRS_NEAREST_H
 #define TRS_NEAREST_H
 
+#include "number/number.h"
+
 #include <string.h>
 
 enum { TRS_WORD = 40 }; /* longer words are near to none */
-
-static inline int trs_least(int a, int b)
-{
-    return a < b ? a : b;
-}
 
 /* How many characters are to be inserted, left out, changed, or swapped with the next one, to get b from a. */
 static inline int trs_distance(const char *a, const char *b)
@@ -23,9 +20,9 @@ static inline int trs_distance(const char *a, const char *b)
             d[i][j] = i + j;
             if (i == 0 || j == 0) continue;
             const int changed = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            d[i][j] = trs_least(changed, 1 + trs_least(d[i - 1][j], d[i][j - 1]));
+            d[i][j] = (int)trs_min(changed, 1 + trs_min(d[i - 1][j], d[i][j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                d[i][j] = trs_least(d[i][j], d[i - 2][j - 2] + 1);
+                d[i][j] = (int)trs_min(d[i][j], d[i - 2][j - 2] + 1);
         }
     return d[n][m];
 }
@@ -34,7 +31,8 @@ static inline int trs_distance(const char *a, const char *b)
  * NULL. */
 static inline void trs_nearer(const char *typed, const char *word, const char **best)
 {
-    const int most = trs_least(3, (int)strlen(word) / 2), d = trs_distance(typed, word);
+    const int d = trs_distance(typed, word);
+    const int64_t most = trs_min(3, (int64_t)strlen(word) / 2);
     if (d <= most && (!*best || d < trs_distance(typed, *best))) *best = word;
 }
 

@@ -135,8 +135,6 @@ static const double CLEARLY = 1.25;
  * cpu-serial, whose rows it sums up in the same order. */
 static const double CLOSE = 2, FASTER = 0.97;
 
-enum { TINY = 500 }; /* entries: solves of a microsecond are left to cpu-serial */
-
 /* May a trial against cpu-serial decide about the solver?  Measured times must not decide about bits: every run of a program
  * gives the same. */
 static bool may_be_tried(const trs_solver *s)
@@ -148,7 +146,7 @@ static bool may_be_tried(const trs_solver *s)
 static int mark_to_try(const trs_prospect *p, trs_candidate *list, int count, double cheapest)
 {
     int tried = 0;
-    if (p->shape.nnz < TINY) return 0;
+    if (p->shape.nnz < TRS_TINY) return 0;
     for (int k = 1; k < count && tried < TRS_TRIED; k++) {
         const trs_solver *s = list[k].solver;
         const double most = FASTER * list[0].seconds;
@@ -174,7 +172,7 @@ static void prefer_simple(const trs_prospect *p, trs_candidate *list, int count,
     if (untried)
         snprintf(reason, size, "; cpu-serial is kept: not predicted to take %g times as long",
                  CLEARLY);
-    else if (p->shape.nnz < TINY)
+    else if (p->shape.nnz < TRS_TINY)
         snprintf(reason, size, "; cpu-serial is kept: too small to try %s", first.solver->name);
 }
 

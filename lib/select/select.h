@@ -36,6 +36,7 @@ typedef struct trs_candidate {
 bool trs_candidate_of(const trs_prospect *p, const trs_solver *s, bool on_device, trs_candidate *c);
 
 enum { TRS_CANDIDATES = 6, TRS_TRIED = 3 };
+enum { TRS_TINY = 500 }; /* entries: solves of a microsecond are left to cpu-serial */
 
 /* The cheapest available solvers for a prospect, the chosen one first; how many.  At most TRS_TRIED are to be tried, and
  * then cpu-serial is the first one.  reason: the shape, and what is predicted of the cheapest two. */

@@ -38,7 +38,7 @@ static double factor_of(const change *c, int64_t i, int64_t j)
     return 1 + c->E * uniform(c->step, i < j ? i : j, i < j ? j : i);
 }
 
-/* Multiplies the value of entry e, which stands at (i, j). */
+/* Multiplies the value of entry e, at (i, j). */
 static void perturb_entry(const trs_mat *A, const change *c, int64_t i, int64_t j, int64_t e)
 {
     const int parts = parts_of(A->dtype);

@@ -1,28 +1,25 @@
 /* grow.c: plans that begin with the solver that is prepared fastest, and build a better one when it pays.
  *
- * Whoever solves once should not pay for an analysis that helps in a thousand solves, and the library does not know how often
- * it will be called.  This is the ski rental problem: rent until as much has been paid as buying costs, then buy.  Whatever
- * the number of solves turns out to be, that costs at most twice what the better of the two would have cost in hindsight, and no
- * rule that does not know the future does better.
+ * A caller who solves once should not pay for an analysis that helps in a thousand solves, and the library does not know how
+ * many there will be.  This is the ski rental problem: rent until the rent that was paid equals the price, then buy.  Whatever
+ * the number of solves turns out to be, this costs at most twice the better of the two in hindsight, and no rule that does not
+ * know the future guarantees less.
  * Source: Karlin, Manasse, Rudolph, Sleator, Competitive snoopy caching, Algorithmica 3 (1988).
  *
- * Renting is a solve with a solver that needs no analysis but the levels (trs_solver.quick): cpu-serial on a CPU,
- * the data flow of the rows on
- * a GPU.  Buying is the choice among all solvers, with the analyses that their estimates take, and the build
- * of the best.  What both cost is predicted (trs_options.solves says what the caller may decide instead), so that a plan grows
- * after a number of solves that two runs of a program agree on, and not after a time.
+ * Renting is a solve with a solver that needs no analysis but the levels (trs_solver.quick).  Buying is the choice among all
+ * solvers, with the analyses that their estimates take, and the build of the best.  Both costs are predicted, so two runs of a
+ * program grow at the same solve.  trs_options.solves lets the caller decide instead.
  *
- * Each side grows by itself.  It does in a solve with the plan's own work space, during which no other thread may use the plan;
- * so nothing needs a lock.  What was handed out stays: a work space of a caller, or a captured graph, solves with the instance
- * that it was made with.  Such an instance is not freed before the plan is, and every update gives it the new values too. */
+ * Each side grows by itself, in a solve with the plan's own work space.  During such a solve no other thread may use the plan,
+ * so nothing needs a lock.  A work space of a caller, or a captured graph, keeps the instance that it was made with.  Such an
+ * instance lives as long as the plan, and every update gives it the new values too. */
 #include "config.h"
 
 #include "choice.h"
 #include "base/device.h"
-#include "matrix/on_device.h"
 #include "core/refresh.h"
-#include "select/wisdom.h"
 #include "core/work.h"
+#include "select/wisdom.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -30,13 +27,13 @@
 
 /* ---- when ----------------------------------------------------------------------------------------- */
 
-/* What it costs to choose and to build on a CPU, in solves by cpu-serial: 40 to 120 were measured. */
+/* What it costs to choose and to build on a CPU, in solves by cpu-serial: 4 to 190 were measured (doc/performance.md). */
 static const double CPU_SOLVES = 50;
 /* On a GPU, in seconds: launches, copies and waits of the analyses, and what they take for each entry. */
 static const double GPU_SECONDS = 2e-3, GPU_SECONDS_ENTRY = 1.5e-9;
 
-enum { TINY = 500 }; /* entries: nothing gains on cpu-serial there */
-/* On a GPU nothing gains where rows that wait for one another take less than this share of the launches: there are few levels. */
+/* With few levels hardly any solver on a GPU is faster: rows that wait for one another take less than this share of the time
+ * of the launches. */
 static const double WAITING = 0.3;
 
 /* May the plan begin with another solver than that with which it ends? */
@@ -63,7 +60,7 @@ static bool find_quick(const trs_plan *p, const trs_prospect *s, trs_candidate *
 /* The number of solves that cost as much as a better solver; INT64_MAX: there is hardly a better one. */
 static int64_t solves_to_pay(const trs_shape *s, const trs_candidate *c)
 {
-    if (c->solver->place == TRS_ON_CPU) return s->nnz < TINY ? INT64_MAX : (int64_t)CPU_SOLVES;
+    if (c->solver->place == TRS_ON_CPU) return s->nnz < TRS_TINY ? INT64_MAX : (int64_t)CPU_SOLVES;
     if (c->cost.latency < WAITING * c->cost.sync) return INT64_MAX;
     const double seconds = GPU_SECONDS + GPU_SECONDS_ENTRY * (double)s->nnz;
     return (int64_t)ceil(fmin(seconds / fmax(c->seconds, 1e-7), 1e9));
@@ -165,7 +162,7 @@ static void put_back(trs_plan *p, const before *b, bool failed)
     trs_plan_say(p, "; no better solver: %s", trs_message());
 }
 
-/* The instances that nobody else has go, and the others retire. */
+/* Release the instances that nothing else uses; the others retire. */
 static void retire(trs_plan *p, const before *b)
 {
     for (int k = p->begin; k < p->end; k++) {
