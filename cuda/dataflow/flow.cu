@@ -35,20 +35,21 @@ struct making {
     const int64_t *Lp;
     const int32_t *Li, *level; /* [n] of rows */
     int64_t *begin;            /* [n] of a long row in flow.sorted, else -1; NULL: no row is long */
-    int32_t *row_nodes;        /* [n+1] nodes of each row, then 0 */
-    int32_t *first;            /* [n+1] x of the first node of each row */
-    int32_t *row;              /* [nodes] row that node x is, or is a partial sum of */
-    uint64_t *node_key;        /* [nodes] level and lanes of node x */
-    int32_t *identity;         /* [nodes] 0, 1, ... */
-    uint64_t *key;             /* [nodes] level and lanes of node k */
-    int32_t *order;            /* [nodes] x of node k */
-    int32_t *place;            /* [nodes] k of node x */
-    int32_t *row_place;        /* [n] k of each row */
-    int32_t *length;           /* [nodes+1] operands of node k, then 0 */
-    int32_t *mark;             /* [nodes] k if node k - 1 has another key, else 0 */
-    int32_t *same_key;         /* [nodes] the first node with the key of node k */
-    int32_t *starts;           /* [nodes+1] 1: a task begins at node k; then 0 */
-    int32_t *task;             /* [nodes+1] tasks that begin before node k */
+    /* the next three are NULL if no row is cut: node x is row x */
+    int32_t *row_nodes; /* [n+1] nodes of each row, then 0 */
+    int32_t *first;     /* [n+1] x of the first node of each row */
+    int32_t *row;       /* [nodes] row that node x is, or is a partial sum of */
+    uint64_t *node_key; /* [nodes] level and lanes of node x */
+    int32_t *identity;  /* [nodes] 0, 1, ... */
+    uint64_t *key;      /* [nodes] level and lanes of node k */
+    int32_t *order;     /* [nodes] x of node k */
+    int32_t *place;     /* [nodes] k of node x */
+    int32_t *row_place; /* [n] k of each row */
+    int32_t *length;    /* [nodes+1] operands of node k, then 0 */
+    int32_t *mark;      /* [nodes] k if node k - 1 has another key, else 0 */
+    int32_t *same_key;  /* [nodes] the first node with the key of node k */
+    int32_t *starts;    /* [nodes+1] 1: a task begins at node k; then 0 */
+    int32_t *task;      /* [nodes+1] tasks that begin before node k */
     sort_temp temp;
 };
 
@@ -65,7 +66,8 @@ struct node {
 /* Node x, from the pattern. */
 static __device__ node node_of(const making &m, int32_t x)
 {
-    const int32_t i = m.row[x], k = x - m.first[i], partials = m.first[i + 1] - m.first[i] - 1;
+    const int32_t i = m.row ? m.row[x] : x, k = m.row ? x - m.first[i] : 0;
+    const int32_t partials = m.row ? m.first[i + 1] - m.first[i] - 1 : 0;
     const int64_t begin = m.begin ? m.begin[i] : -1, skip = (int64_t)k * PARTIAL;
     const int64_t source = begin < 0 ? m.Lp[i] + skip : ~(begin + skip);
     const int64_t entries = m.Lp[i + 1] - 1 - m.Lp[i]; /* left of the diagonal */
@@ -237,12 +239,14 @@ static int find_temp(making &m, int64_t levels)
 
 /* ---- memory ------------------------------------------------------------------------------------------------------- */
 
-static void lay_out(making &m, carver &carve)
+static void lay_out(making &m, bool cuts, carver &carve)
 {
-    carve(m.row_nodes, (int64_t)m.n + 1);
-    carve(m.first, (int64_t)m.n + 1);
+    if (cuts) {
+        carve(m.row_nodes, (int64_t)m.n + 1);
+        carve(m.first, (int64_t)m.n + 1);
+        carve(m.row, m.nodes);
+    }
     carve(m.row_place, m.n);
-    carve(m.row, m.nodes);
     carve(m.place, m.nodes);
     carve(m.length, (int64_t)m.nodes + 1);
     carve(m.mark, m.nodes);
@@ -288,7 +292,7 @@ static int cut_rows(trs_context *ctx, making &m)
 static int order_nodes(trs_context *ctx, making &m, trs_flow *f)
 {
     const unsigned blocks = blocks_of((int64_t)m.nodes + 1);
-    row_kernel<<<blocks_of(m.n), PLAIN>>>(m);
+    if (m.row) row_kernel<<<blocks_of(m.n), PLAIN>>>(m);
     key_kernel<<<blocks, PLAIN>>>(m, f->sorted);
     int rc = sort(m, f->levels);
     place_kernel<<<blocks, PLAIN>>>(m, *f);
@@ -308,19 +312,20 @@ static int fill(trs_context *ctx, const making &m, trs_flow *f)
     task_kernel<<<blocks_of(m.nodes), PLAIN>>>(m, *f);
     operand_kernel<<<blocks_of((int64_t)f->tasks * WARP), PLAIN>>>(m, *f);
     cudaError_t e = cudaGetLastError();
-    if (!e) e = cudaDeviceSynchronize();
+    if (!e && m.begin) e = cudaDeviceSynchronize(); /* then it is freed */
     return cuda_status(e, "the order of nodes");
 }
 
 trs_pattern trs_pattern_of(const trs_operator *op)
 {
     const trs_device_view *d = &op->device;
-    return {op->tri.n, op->lv.count, op->tri.nnz, d->ptr, d->idx, d->level};
+    return {op->tri.n, op->lv.count, op->tri.nnz, d->ptr, d->idx, d->level, op->statistics.longest};
 }
 
 int trs_flow_make(trs_context *ctx, const trs_pattern *t, trs_flow *f)
 {
-    const int64_t most = t->n + t->nnz / PARTIAL;
+    const bool cuts = t->longest == 0 || t->longest > 2 * PARTIAL + 1;
+    const int64_t most = t->n + (cuts ? t->nnz / PARTIAL : 0);
     memset(f, 0, sizeof *f);
     if (t->n == 0) return TRS_OK;
     if (most > INT32_MAX - 64) return trs_fail(TRS_ESUPPORT, "too many nodes for 32 bits");
@@ -329,9 +334,9 @@ int trs_flow_make(trs_context *ctx, const trs_pattern *t, trs_flow *f)
     int rc = find_temp(m, f->levels);
     if (rc) return rc;
     rc = trs_flow_sort(ctx, t, &m.begin, &f->sorted, &f->sorted_count);
-    const auto all = [&](carver &carve) { lay_out(m, carve); };
+    const auto all = [&](carver &carve) { lay_out(m, cuts, carve); };
     if (!rc && !carve_scratch(ctx, "the order of nodes", all)) rc = TRS_EMEM;
-    if (!rc) rc = cut_rows(ctx, m);
+    if (!rc && cuts) rc = cut_rows(ctx, m);
     if (!rc) rc = flow_new(ctx, t, m, f);
     if (!rc) rc = order_nodes(ctx, m, f);
     if (!rc) rc = fill(ctx, m, f);

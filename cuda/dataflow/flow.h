@@ -61,6 +61,7 @@ typedef struct trs_pattern {
     const int64_t *ptr;   /* [n+1] */
     const int32_t *idx;   /* [nnz] */
     const int32_t *level; /* [n] of each row */
+    int64_t longest;      /* entries of the longest row; 0: not known */
 } trs_pattern;
 
 /* Of an operator whose pattern and levels are on the device (trs_operator_device). */
@@ -79,7 +80,8 @@ int trs_flow_slack(trs_context *ctx, const trs_pattern *p, int32_t *level);
 int trs_flow_sort(trs_context *ctx, const trs_pattern *p, int64_t **begin, int64_t **sorted,
                   int64_t *count);
 
-int trs_flow_make(trs_context *ctx, const trs_pattern *p, trs_flow *f); /* waits */
+/* It waits, but not for the end of all work that it enqueues on the default stream. */
+int trs_flow_make(trs_context *ctx, const trs_pattern *p, trs_flow *f);
 /* Values of the triangle, on the device, in the order of the schedule: val [nnz]; inv [nodes] what is kept of
  * the diagonal.  A partial sum is made as a row is, with b = 0; since (0 - sum) (-1) = sum, its inv is -1. */
 int trs_flow_take(const trs_flow *f, trs_dtype t, const void *from, void *val, void *inv,

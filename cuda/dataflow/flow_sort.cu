@@ -108,6 +108,7 @@ int trs_flow_sort(trs_context *ctx, const trs_pattern *t, int64_t **begin, int64
                   int64_t *count)
 {
     sorting s = {.level_bits = bits_of(t->levels)};
+    if (t->longest && t->longest <= LONG) return TRS_OK;
     int rc = find_long_rows(ctx, t, &s);
     *count = s.entries;
     if (rc || !s.rows) return rc;

@@ -77,10 +77,11 @@ static int find_period(trs_context *ctx, level_search::search *all)
     return rc;
 }
 
-/* op->device.level and the number of levels, and memory for op->device.topo; TRS_ESUPPORT: the host would have been
- * faster. */
-static int find_them(trs_context *ctx, trs_operator *op)
+int trs_gpu_search_levels(trs_operator *op)
 {
+    trs_context *ctx = op->ctx;
+    op->device.level = device_new<int32_t>(ctx, op->tri.n, "levels");
+    if (!op->device.level) return TRS_EMEM;
     /* nanoseconds; if the operator is on the device alone, the host has to fetch it first */
     const double host =
         op->tri.ptr ? 1e6 + 1.5 * (double)op->tri.nnz : 5e5 + 5 * (double)op->tri.nnz;
@@ -98,12 +99,10 @@ static int find_them(trs_context *ctx, trs_operator *op)
     cudaMemsetAsync(all.count, 0, sizeof count, NULL);
     cudaMemsetAsync(all.level, 0xff, (size_t)all.n * sizeof *all.level, NULL);
     rc = level_search::launch(all);
+    if (!rc) rc = trs_gpu_get(ctx, &count, all.count, sizeof count);
     if (rc) return rc;
-    op->device.topo = device_new<int32_t>(ctx, op->tri.n, "topo"); /* meanwhile */
-    if (!op->device.topo) return TRS_EMEM;
-    rc = trs_gpu_get(ctx, &count, all.count, sizeof count);
     op->lv.count = count.levels;
-    if (rc) return rc;
+    op->statistics.longest = count.longest;
     return count.gave_up ? TRS_ESUPPORT : TRS_OK;
 }
 
@@ -197,8 +196,11 @@ static int fetch_levels(trs_context *ctx, const sorting &w, trs_levels *lv)
     return rc;
 }
 
-static int sort_levels(trs_context *ctx, trs_operator *op)
+int trs_gpu_order_levels(trs_operator *op)
 {
+    trs_context *ctx = op->ctx;
+    op->device.topo = device_new<int32_t>(ctx, op->tri.n, "topo");
+    if (!op->device.topo) return TRS_EMEM;
     sorting w = {
         .n = op->tri.n, .count = op->lv.count, .found = op->device.level, .topo = op->device.topo};
     TRS_ASSERT(0 < w.count && w.count <= w.n);
@@ -220,15 +222,4 @@ static int sort_levels(trs_context *ctx, trs_operator *op)
     rc = sum_up(ctx, w, &op->statistics);
     if (rc) return rc;
     return fetch_levels(ctx, w, &op->lv);
-}
-
-int trs_gpu_find_levels(trs_operator *op)
-{
-    trs_context *ctx = op->ctx;
-    trs_device_view *d = &op->device;
-    d->level = device_new<int32_t>(ctx, op->tri.n, "levels");
-    if (!d->level) return TRS_EMEM;
-    const int rc = find_them(ctx, op);
-    if (rc) return rc;
-    return sort_levels(ctx, op);
 }

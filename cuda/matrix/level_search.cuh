@@ -35,6 +35,7 @@ struct counts {      /* on the device, all 0 at first */
     int groups_done; /* groups of 32 rows, counted for one in STEP of them */
     int gave_up;     /* 1: the host would be faster */
     int levels;
+    int longest; /* entries of the longest row */
 };
 
 struct search {
@@ -292,11 +293,16 @@ static __device__ int32_t find_levels(const search &s, int32_t first, unsigned l
     return largest(c.complete ? c.row.highest + 2 : 0);
 }
 
+static __device__ inline int32_t length_of(const search &s, int64_t i)
+{
+    return i < s.n ? (int32_t)(s.Lp[i + 1] - s.Lp[i]) : 0;
+}
+
 static __global__ void __launch_bounds__(THREADS, PER_SM) find_kernel(const search s)
 {
     const unsigned long long begin = now();
     const int64_t first = (threadIdx.x / WARP) * (int64_t)gridDim.x + blockIdx.x;
-    int32_t levels = 0;
+    int32_t levels = 0, longest = 0;
     if (first >= s.warps) return;
     /* neighbouring groups go to different SMs, where they are polled by different schedulers */
     for (int64_t t = first; t * WARP < s.n; t += s.warps) {
@@ -306,8 +312,12 @@ static __global__ void __launch_bounds__(THREADS, PER_SM) find_kernel(const sear
             return;
         }
         levels = max(levels, here);
+        longest = max(longest, length_of(s, t * WARP + threadIdx.x % WARP));
     }
-    if (threadIdx.x % WARP == 0) atomicMax(&s.count->levels, levels);
+    longest = largest(longest);
+    if (threadIdx.x % WARP) return;
+    atomicMax(&s.count->levels, levels);
+    atomicMax(&s.count->longest, longest);
 }
 
 /* ---- who has which rows ---------------------------------------------------------------------------------- */

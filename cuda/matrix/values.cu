@@ -136,8 +136,8 @@ static rows rows_of(const trs_operator *op)
     return {op->tri.n, op->device.ptr, op->perm_dev, op->reversed};
 }
 
-/* found: how many bad pivots there are, and the first by the caller's number.  Both are integers, so that the order of
- * the threads makes no difference. */
+/* found, all bits of which are set before: one less than there are bad pivots, and the first by the caller's number.  Both are
+ * integers, so that the order of the threads makes no difference. */
 template <class T>
 static __global__ void find_kernel(rows L, const T *val, unsigned long long *found)
 {
@@ -151,8 +151,7 @@ int trs_gpu_find_pivots(const trs_operator *op, void *stream)
 {
     cudaStream_t at = static_cast<cudaStream_t>(stream);
     unsigned long long *found = (unsigned long long *)op->device.found;
-    cudaMemsetAsync(found, 0, sizeof *found, at);
-    cudaMemsetAsync(found + 1, 0xff, sizeof *found, at);
+    cudaMemsetAsync(found, 0xff, 2 * sizeof *found, at);
     if (op->tri.n == 0) return launched();
     return for_type(op->tri.dtype, [&]<class T>(T) {
         find_kernel<T>

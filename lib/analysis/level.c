@@ -241,25 +241,39 @@ static int64_t scratch_for(const trs_tri *t)
     return 50 * (int64_t)t->n + t->nnz / 4 + (1 << 20);
 }
 
-int trs_find_levels_on_device(trs_operator *op)
+static int forget_search(trs_operator *op, int rc)
 {
     trs_context *ctx = op->ctx;
     trs_device_view *d = &op->device;
-    const bool resident = !(op->on_host & TRS_OP_PATTERN);
-    int rc = trs_operator_device(op, TRS_OP_PATTERN);
-    if (!rc && resident && !trs_gpu_scratch(ctx, scratch_for(&op->tri), "the analysis"))
-        trs_forget();
-    if (!rc && !d->found) d->found = trs_gpu_new(ctx, 2, sizeof *d->found, "counts");
-    if (!rc && !d->found) rc = TRS_EMEM;
-    if (!rc) rc = trs_gpu_find_levels(op);
-    if (!rc) {
-        op->on_device |= TRS_OP_LEVELS;
-        return resident ? TRS_OK : trs_operator_host(op, TRS_OP_LEVELS);
-    }
     trs_levels_free(ctx, &op->lv);
     trs_gpu_free(ctx, d->level);
     trs_gpu_free(ctx, d->topo);
     d->level = NULL, d->topo = NULL;
+    op->on_device &= ~(unsigned)TRS_OP_LEVELS;
     trs_gpu_drop_scratch(ctx);
     return rc;
+}
+
+int trs_search_levels_on_device(trs_operator *op)
+{
+    trs_device_view *d = &op->device;
+    int rc = trs_operator_device(op, TRS_OP_PATTERN);
+    if (!rc && !d->found) d->found = trs_gpu_new(op->ctx, 2, sizeof *d->found, "counts");
+    if (!rc && !d->found) rc = TRS_EMEM;
+    if (!rc) rc = trs_gpu_search_levels(op);
+    if (rc) return forget_search(op, rc);
+    op->on_device |= TRS_OP_LEVELS;
+    return TRS_OK;
+}
+
+int trs_find_levels_on_device(trs_operator *op)
+{
+    const bool resident = !(op->on_host & TRS_OP_PATTERN);
+    int rc = TRS_OK;
+    if (resident && !trs_gpu_scratch(op->ctx, scratch_for(&op->tri), "the analysis")) trs_forget();
+    if (!(op->on_device & TRS_OP_LEVELS)) rc = trs_search_levels_on_device(op);
+    if (rc) return rc;
+    rc = trs_gpu_order_levels(op);
+    if (rc) return forget_search(op, rc);
+    return resident ? TRS_OK : trs_operator_host(op, TRS_OP_LEVELS);
 }

@@ -15,6 +15,8 @@ void trs_levels_free(trs_context *ctx, trs_levels *lv);
 int trs_find_levels(trs_operator *op);
 int trs_sort_by_in_degree(trs_operator *op);
 int trs_find_levels_on_device(trs_operator *op);
+/* The first half of the last one: op->device.level, op->lv.count and op->statistics.longest. */
+int trs_search_levels_on_device(trs_operator *op);
 
 void trs_count_levels(trs_operator *op); /* makes op->statistics of op->lv and the pattern */
 

@@ -99,8 +99,8 @@ static int find_on_device(trs_plan *p, trs_operator *op)
     if (!rc) rc = trs_gpu_copy_lines(found, bytes, d->found, bytes, bytes, 1, false, d->stream);
     if (!rc) rc = trs_gpu_wait(d->stream);
     if (rc) return rc;
-    p->bad_pivots = found[0];
-    p->first_bad = found[0] ? found[1] : -1;
+    p->bad_pivots = found[0] + 1;
+    p->first_bad = found[1];
     return TRS_OK;
 }
 

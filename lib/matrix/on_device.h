@@ -37,10 +37,11 @@ int trs_gpu_put_back(const trs_move *m, trs_view y, trs_view x, void *stream);
 
 /* Fill op->device.level, whose memory is there, from op->lv. */
 int trs_gpu_put_levels(const trs_operator *op);
-/* Find op->device.level and topo, op->lv but for its topo, and op->statistics, from op->device.ptr and idx.  Returns
- * TRS_ESUPPORT without a sentence if the triangle is so deep that the host is faster.  After a failure the caller frees
- * what is there. */
-int trs_gpu_find_levels(trs_operator *op);
+/* Find op->device.level, op->lv.count and op->statistics.longest from op->device.ptr and idx.  Returns TRS_ESUPPORT
+ * without a sentence if the triangle is so deep that the host is faster.  After a failure the caller frees what is there. */
+int trs_gpu_search_levels(trs_operator *op);
+/* Then find op->device.topo, op->lv but for its topo, and op->statistics. */
+int trs_gpu_order_levels(trs_operator *op);
 /* Fill ptr, idx and val of op->device, and src if op->reversed, from m, which is on the device; their memory is there.
  * Returns TRS_EMATRIX without a sentence if m is not canonical (canonical.h), or not well-formed. */
 int trs_gpu_canonical(const trs_mat *m, trs_operator *op);
@@ -82,7 +83,7 @@ int trs_gpu_sum_terms(trs_dtype t, int64_t count, const int64_t *start, const in
 /* to (i + j*n) = from (i + j*ld), or from (j + i*ld) if transposed. */
 int trs_gpu_take_full(trs_dtype t, int64_t n, int64_t ld, bool transposed, const void *from,
                       void *to, void *stream);
-/* Find op->device.found from the values. */
+/* Find op->device.found from the values: one less than there are bad pivots, and the first of them (-1: none). */
 int trs_gpu_find_pivots(const trs_operator *op, void *stream);
 /* Replace the bad pivots by value. */
 int trs_gpu_replace_pivots(const trs_operator *op, double value, void *stream);

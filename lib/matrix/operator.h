@@ -38,7 +38,7 @@ typedef struct trs_device_view {
     int32_t *level; /* [n] of each row */
     int32_t *topo;  /* [n] while lv.topo is NULL, where the levels were found on the device */
     int64_t *src;   /* [nnz] as trs_tri.src */
-    /* [2] what the last step counted for the host: of pivots, how many are bad, and the first of them */
+    /* [2] what the last step counted for the host */
     int64_t *found;
     /* the allocation of found, ptr, idx, val and src of a matrix that came from the device */
     void *block;
