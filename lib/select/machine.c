@@ -22,9 +22,13 @@
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 /* ---- built in ------------------------------------------------------------------------------- */
 
@@ -148,11 +152,10 @@ static const char *check_head(const char *line)
     return "not a machine file: it does not begin with \"# trisolve-sparse machine 2\"";
 }
 
-static int read_lines(FILE *f, const char *file, trs_machine *m)
+static int read_lines(FILE *f, const char *file, trs_machine *m, bool seen[COSTS])
 {
     char line[LINE + TRS_TEXT_PAD];
     const char *wrong = NULL;
-    bool seen[COSTS] = {false};
     int number = 0;
     for (memset(line, 0, sizeof line); !wrong && fgets(line, LINE, f); memset(line, 0, LINE)) {
         const size_t length = strlen(line);
@@ -166,12 +169,58 @@ static int read_lines(FILE *f, const char *file, trs_machine *m)
     return wrong ? trs_fail(TRS_EFORMAT, "%.100s:%d: %s", file, number, wrong) : TRS_OK;
 }
 
-int trs_machine_read(trs_machine *m, const char *file)
+enum { SETTLED = 1 }; /* seconds: a change of an older file changes its time */
+
+/* Every plan asks, so the last file is kept for as long as it does not change. */
+static struct {
+    pthread_mutex_t lock;
+    struct stat of;
+    trs_machine costs;
+    bool has[COSTS];
+} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool is_kept(const struct stat *s)
 {
+    const struct stat *k = &kept.of;
+    return s->st_ino == k->st_ino && s->st_dev == k->st_dev && s->st_size == k->st_size &&
+           s->st_mtim.tv_sec == k->st_mtim.tv_sec && s->st_mtim.tv_nsec == k->st_mtim.tv_nsec;
+}
+
+static void take_kept(trs_machine *m)
+{
+    for (int k = 0; k < COSTS; k++)
+        if (kept.has[k]) *cost_of(m, k) = *cost_of(&kept.costs, k);
+}
+
+static void keep(const struct stat *s, const trs_machine *m, const bool has[COSTS])
+{
+    kept.of = *s;
+    kept.costs = *m;
+    memcpy(kept.has, has, sizeof kept.has);
+}
+
+static int read_file(trs_machine *m, const char *file)
+{
+    struct stat s;
+    bool has[COSTS] = {false};
+    if (!stat(file, &s) && is_kept(&s)) {
+        take_kept(m);
+        return TRS_OK;
+    }
     FILE *f = fopen(file, "r");
     if (!f) return trs_fail(TRS_EFILE, "%.100s: %s", file, strerror(errno));
-    const int rc = read_lines(f, file, m);
+    const int rc = read_lines(f, file, m, has);
+    const bool known = !rc && !fstat(fileno(f), &s);
+    if (known && s.st_mtim.tv_sec + SETTLED < time(NULL)) keep(&s, m, has);
     fclose(f);
+    return rc;
+}
+
+int trs_machine_read(trs_machine *m, const char *file)
+{
+    pthread_mutex_lock(&kept.lock);
+    const int rc = read_file(m, file);
+    pthread_mutex_unlock(&kept.lock);
     return rc;
 }
 
@@ -200,10 +249,19 @@ static double cache_size(int index)
 
 enum { MOST_USEFUL = 8 }; /* threads: with more of them memory is the limit */
 
+static double own, last; /* as cache_size says */
+
+static void look_at_caches(void)
+{
+    own = cache_size(2);
+    last = cache_size(3);
+}
+
 int trs_machine_find(trs_context *ctx, bool gpu)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     const char *file = getenv("TRISOLVE_MACHINE");
-    const double own = cache_size(2), last = cache_size(3);
+    pthread_once(&once, look_at_caches);
     trs_chip chip = {0};
     if (gpu) (void)trs_gpu_chip(ctx->device, &chip); /* some GPU, if it does not say */
     trs_machine_built_in(ctx, gpu ? &chip : NULL);
