@@ -421,11 +421,12 @@ typedef struct trs_info {
     int64_t n;
     /* entries of the triangle, including the diagonal, also a unit diagonal */
     int64_t nnz;
-    /* number of rows on the longest dependent path; 0 if n = 0 */
+    /* number of rows on the longest dependent path; 0 if n = 0, or while a plan on a device has not
+     * found its levels (trs_plan_analyse); trs_plan_levels finds them at once */
     int64_t levels;
-    /* number of rows of the largest level */
+    /* number of rows of the largest level; known when levels is */
     int64_t widest;
-    /* number of entries of the longest row, including the diagonal */
+    /* number of entries of the longest row, including the diagonal; known when levels is */
     int64_t longest;
     /* the chosen or named solver, of TRS_N if it is announced; NULL before analyse.  The string
      * lives as long as the plan. */
@@ -434,11 +435,11 @@ typedef struct trs_info {
      * "" before analyse.  The string lives as long as the plan. */
     const char *reason;
     /* time of a solve in seconds as predicted by the cost model, including the share of an update
-     * that trs_options.solves_per_update implies */
+     * that trs_options.solves_per_update implies; 0: a plan that may grow predicts nothing yet */
     double predicted;
     /* source of the numbers of the cost model: a file name, or a text that begins with "built in".
-     * If the file in the user's cache was ignored, "; ignored" and the reason follow.  "" before
-     * analyse.  The string lives as long as the plan. */
+     * If the file in the user's cache was ignored, "; ignored" and the reason follow.  "" as long
+     * as nothing was predicted.  The string lives as long as the plan. */
     const char *costs;
     /* bytes of the plan's host storage.  Before analyse: the upper bound if the solver was named,
      * otherwise without the storage of the solver */
@@ -459,7 +460,7 @@ typedef struct trs_info {
      * - "one sweep over the rows" or "rows on the device" otherwise, even if one of these four
      *   solvers was chosen afterwards
      * - "from a saved plan"
-     * - "" before analyse, and for general matrices */
+     * - "" before they are known, and for general matrices */
     const char *analysis;
     /* time of a vendor library's own analysis; 0: none */
     double seconds_vendor;
@@ -502,8 +503,8 @@ typedef struct trs_info {
  *         reason. */
 TRS_API int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_options *opt);
 
-/* Find the levels, choose a solver, build its storage, and load the first values.  Called once
- * for a plan.
+/* Choose a solver, build its storage, and load the first values.  Find the levels, if the solver or
+ * the choice needs them.  Called once for a plan.
  *     trs_plan *plan ; in, out.
  * If the options name no solver, the first of these sources decides.  trs_info.reason and
  * trs_info.costs report which one it was.
@@ -517,8 +518,10 @@ TRS_API int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_optio
  * If the environment variable TRISOLVE_MACHINE is set to an empty value, sources 3 and 4 are
  * skipped.
  *
- * A plan that grows (trs_options.solves) begins with cpu-serial where B and X are on the host,
- * and with cuda-dataflow where they are on a device.  It makes the choice above when it grows.
+ * A plan that grows (trs_options.solves) begins with cpu-serial where B and X are on the host.
+ * Where they are on a device, it begins with cuda-rows if X has at most 50,000 numbers, and with
+ * cuda-dataflow otherwise.  cpu-serial and cuda-rows take no levels: the plan finds these later,
+ * on a device in its second solve.  It makes the choice above when it grows.
  *
  * On a CPU, the choice then tries up to three solvers that are predicted to be fastest, unless
  * the triangle is tiny.  They and cpu-serial solve with zeros, with trs_options.nrhs right-hand
@@ -645,8 +648,9 @@ TRS_API int trs_plan_info(const trs_plan *plan, trs_info *info);
  *     const int32_t **topo ; out [n].  The rows, level by level, ascending within a level.
  *     const int32_t **lv_ptr ; out [levels+1].  The start of each level in topo.
  * Both arrays belong to the plan.  An update after which TRS_PIVOT_SKIP leaves out other rows
- * replaces them.  If the matrix stayed on the device, the first call copies topo to the host and
- * waits; it must not run while a stream is captured.
+ * replaces them.  If the levels are not known yet, or the matrix stayed on the device, the first
+ * call finds them or copies topo to the host, and waits; it must not run while a stream is
+ * captured.
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EDEVICE, or TRS_ESTATE (the plan is not analysed, ops
  * lack TRS_N, or the matrix is general). */
 TRS_API int trs_plan_levels(const trs_plan *plan, const int32_t **topo, const int32_t **lv_ptr);
@@ -748,8 +752,8 @@ TRS_API void trs_work_destroy(trs_work *work);
  * enqueues work on exec->stream.  If B and X are on the host, a CUDA solver copies them and waits.
  *
  * The exception is a plan that grows (trs_options.solves).  The solve with number
- * trs_info.grows_at builds a better solver, which allocates and waits; it is a solve with the
- * plan's own work space.  Solves with a work space of the caller, and solves that are captured,
+ * trs_info.grows_at builds a better solver, or on a device finds the levels first, which allocates
+ * and waits; it is a solve with the plan's own work space.  Solves with a work space of the caller, and solves that are captured,
  * never do: they neither count nor grow.  Counts and predictions decide when a plan grows, never a
  * clock, so that every run of a program does the same.  The bits of x may change when a plan
  * grows, though not those of a plan with trs_options.bitwise.

@@ -115,25 +115,27 @@ static bool is_made(const trs_operator *op, const trs_analysis *wanted)
 /* ---- solving -------------------------------------------------------------------------------- */
 
 /* The rows are made by the first call.  The lock is held. */
-static int find_rows(trs_plan *p, trs_operator *op, void *stream, const trs_batch_rows **rows)
+static int find_rows(trs_plan *p, trs_side *side, void *stream, const trs_batch_rows **rows)
 {
+    trs_operator *op = &side->op;
     const trs_analysis *a = p->on_device ? &trs_batch_there : &trs_batch_here;
     const void *result = NULL;
     if (p->on_device && trs_gpu_is_capturing(stream) && !is_made(op, a))
         return trs_fail(TRS_ESTATE, "batch: the first one cannot be captured in a graph");
-    const int rc = trs_operator_analysis(op, a, true, &result);
+    int rc = trs_plan_find_levels(p, side);
+    if (!rc) rc = trs_operator_analysis(op, a, true, &result);
     *rows = result;
     return rc;
 }
 
 /* On a device, those that look for pivots have one number for them, and so take turns. */
-static int solve(trs_plan *p, trs_operator *op, trs_batch_job *job, int threads, int64_t *first)
+static int solve(trs_plan *p, trs_side *side, trs_batch_job *job, int threads, int64_t *first)
 {
     const bool there = p->on_device, turns = there && job->look;
     int rc = TRS_OK;
     pthread_mutex_lock(&p->topo_lock);
     if (there) rc = trs_gpu_use(&p->ctx);
-    if (!rc) rc = find_rows(p, op, job->stream, &job->rows);
+    if (!rc) rc = find_rows(p, side, job->stream, &job->rows);
     if (!turns) pthread_mutex_unlock(&p->topo_lock);
     if (!rc && there) rc = trs_gpu_solve_batch(job, first);
     else if (!rc) rc = solve_here(&p->ctx, job, threads, first);
@@ -172,7 +174,7 @@ static int solve_batch(const trs_plan *p, trs_op op, const trs_batch *a, int nrh
     job.x = trs_view_of(X, ldx, exec->layout);
     job.conj = op == TRS_H && trs_is_complex(job.dtype);
     job.look = bad != NULL;
-    rc = solve((trs_plan *)p, &trs_plan_side(p, op != TRS_N)->op, &job, exec->threads, &first);
+    rc = solve((trs_plan *)p, trs_plan_side(p, op != TRS_N), &job, exec->threads, &first);
     if (rc) return rc;
     return report(p, first, bad);
 }

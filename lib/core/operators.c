@@ -119,6 +119,8 @@ int trs_plan_import_to_host(trs_plan *p)
 
 /* ---- levels ----------------------------------------------------------------------------------- */
 
+static const char *const ON_DEVICE = "rows on the device";
+
 /* With this many entries or more the device finds the levels sooner than the host.  The pattern that is copied there for it
  * is used by the solvers, too. */
 enum { LEVELS_THERE_FROM = 2000000, FULL_PERCENT = 90 };
@@ -146,7 +148,7 @@ static int find_levels(trs_plan *p, trs_operator *op)
         return trs_sort_by_in_degree(op);
     }
     if (is_resident(op) || device_is_faster(p, op)) {
-        p->info.analysis = "rows on the device";
+        p->info.analysis = ON_DEVICE;
         if (!trs_find_levels_on_device(op)) return TRS_OK;
         trs_forget();
     }
@@ -178,13 +180,36 @@ static int transpose(trs_operator *from, trs_operator *to)
     return trs_tri_reverse(from->ctx, &to->tri);
 }
 
-static int make_levels(trs_plan *p, trs_operator *op)
+/* It took so long to find the levels of a side, or how many they are. */
+static void note_levels(trs_plan *p, const trs_side *side, double seconds)
 {
+    p->info.seconds_levels += seconds;
+    if (side != &p->side[0]) return;
+    p->info.levels = side->op.lv.count;
+    p->info.widest = side->op.lv.widest;
+    p->info.longest = side->op.statistics.longest;
+}
+
+int trs_plan_find_levels(trs_plan *p, trs_side *side)
+{
+    if (side->op.lv.ptr) return TRS_OK;
     const double start = trs_now();
-    const int rc = find_levels(p, op);
-    p->info.seconds_levels += trs_now() - start;
-    if (!rc && op->on_host & TRS_OP_PATTERN) trs_tri_drop_identity(&p->ctx, &op->tri);
+    const int rc = find_levels(p, &side->op);
+    if (!rc) note_levels(p, side, trs_now() - start);
     return rc;
+}
+
+int trs_plan_count_levels(trs_plan *p, trs_side *side)
+{
+    if (trs_side_knows_levels(side)) return TRS_OK;
+    const double start = trs_now();
+    if (!is_resident(&side->op) || trs_search_levels_on_device(&side->op)) {
+        trs_forget();
+        return trs_plan_find_levels(p, side);
+    }
+    p->info.analysis = ON_DEVICE;
+    note_levels(p, side, trs_now() - start);
+    return TRS_OK;
 }
 
 /* From p->imported. */
@@ -203,7 +228,10 @@ int trs_plan_make_operators(trs_plan *p)
 {
     int rc = TRS_OK;
     if (!p->side[0].op.ctx) rc = make_on_host(p);
-    for (int k = 0; k < p->sides && !rc; k++) rc = make_levels(p, &p->side[k].op);
+    for (int k = 0; k < p->sides && !rc; k++) {
+        trs_operator *op = &p->side[k].op;
+        if (op->on_host & TRS_OP_PATTERN) trs_tri_drop_identity(&p->ctx, &op->tri);
+    }
     return rc;
 }
 

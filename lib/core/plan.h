@@ -41,8 +41,9 @@ typedef struct trs_side {
     bool transposed; /* false: it solves with TRS_N; true: with TRS_T and TRS_H */
     trs_operator op;
     trs_instance instance;
-    bool quick;         /* the instance was prepared fast, and a better one may be built */
-    int version;        /* how many instances were there before */
+    bool quick;             /* the instance was prepared fast, and a better one may be built */
+    const trs_solver *next; /* what it grows to at grows_at; NULL: the best solver */
+    int version;            /* how many instances were there before */
     atomic_bool shared; /* a work space of the caller or a captured graph may have the instance */
     int64_t solves, grows_at; /* as in trs_info, of this side */
     trs_retired *retired;
@@ -137,6 +138,12 @@ static inline const trs_instance *trs_side_instance(const trs_side *s, int versi
     return r ? &r->instance : NULL;
 }
 
+/* Is it known how many levels there are?  The levels themselves are known when op.lv.ptr is there. */
+static inline bool trs_side_knows_levels(const trs_side *s)
+{
+    return s->op.lv.ptr || s->op.on_device & TRS_OP_LEVELS;
+}
+
 /* Is a solver built?  It is not if an update had to analyse again and failed; then another update has to do it. */
 static inline bool trs_plan_is_built(const trs_plan *p)
 {
@@ -159,7 +166,11 @@ bool trs_counts_backwards(const trs_plan *p, bool transposed);
 int trs_plan_import_there(trs_plan *p, const trs_mat *m, bool *done);
 /* Copy a matrix that is on the device only to trs_plan.imported, as if it had come from the host. */
 int trs_plan_import_to_host(trs_plan *p);
-int trs_plan_make_operators(trs_plan *p);      /* of all sides, with levels */
+int trs_plan_make_operators(trs_plan *p); /* of all sides, without levels */
+/* The levels of a side, unless they are known (op.lv.ptr).  What is found of the first side is also told by trs_info. */
+int trs_plan_find_levels(trs_plan *p, trs_side *side);
+/* How many they are, and on a device the level of each row: all that the solvers with which plans begin take. */
+int trs_plan_count_levels(trs_plan *p, trs_side *side);
 int trs_plan_order_by_level(trs_operator *op); /* store the rows in level order */
 
 /* ---- the rest of analyse (plan.c) ---------------------------------------------------------------- */

@@ -15,7 +15,7 @@ static int64_t order_bytes(const trs_plan *p, const trs_side *side, bool here)
     const trs_operator *op = &side->op;
     bool ordered = op->perm, topo_of_levels = op->lv.topo;
     int64_t levels = op->lv.count;
-    if (!op->lv.ptr) { /* they are not known yet */
+    if (p->state == TRS_CREATED) { /* they are not known yet */
         ordered = p->order == TRS_ORDER_LEVEL;
         topo_of_levels = true;
         levels = p->info.n;
@@ -31,7 +31,7 @@ static int64_t host_bytes(const trs_plan *p, const trs_side *side)
     const trs_operator *op = &side->op;
     const int64_t n = p->info.n, nnz = p->info.nnz, elem = (int64_t)trs_size(p->given.dtype);
     if (p->general) return nnz * elem;
-    const bool places = !op->lv.ptr || op->tri.src;
+    const bool places = p->state == TRS_CREATED || op->tri.src;
     const bool here = !op->ctx || op->on_host & TRS_OP_PATTERN;
     const int64_t order = order_bytes(p, side, here);
     if (!here) return order;
@@ -175,9 +175,20 @@ int trs_plan_pivots(const trs_plan *p, int64_t *count, int64_t *first)
     return trs_leave(TRS_OK);
 }
 
+/* Levels that a plan on the host began without are found when they are asked for.  On a device that would disturb the capture of
+ * a graph. */
+static void find_levels_for_info(trs_plan *p)
+{
+    if (p->general || p->on_device || !trs_plan_is_built(p)) return;
+    if (trs_plan_find_levels(p, &p->side[0])) trs_forget();
+}
+
 static void fill_info(trs_plan *p, trs_info *info)
 {
+    pthread_mutex_lock(&p->topo_lock);
+    find_levels_for_info(p);
     *info = p->info;
+    pthread_mutex_unlock(&p->topo_lock);
     const trs_solver *solver = trs_plan_is_built(p) ? p->side[0].instance.solver : p->solver;
     info->solver = solver ? solver->name : NULL;
     info->reason = p->reason;
@@ -209,11 +220,11 @@ int trs_plan_info(const trs_plan *p, trs_info *info)
 
 /* Levels that were found on the device may have their topo there until it is asked for, since it is larger than all
  * else that such an analysis brings to the host.  Several threads may ask for it at a time. */
-static int bring_topo(trs_plan *p, trs_operator *op)
+static int bring_topo(trs_plan *p, trs_side *side)
 {
-    int rc = TRS_OK;
     pthread_mutex_lock(&p->topo_lock);
-    if (!p->topo) rc = trs_operator_host(op, TRS_OP_LEVELS);
+    int rc = trs_plan_find_levels(p, side);
+    if (!rc && !p->topo) rc = trs_operator_host(&side->op, TRS_OP_LEVELS);
     if (!rc && !p->topo) rc = trs_plan_keep_topo(p);
     pthread_mutex_unlock(&p->topo_lock);
     return rc;
@@ -238,8 +249,8 @@ static int get_levels(trs_plan *p, const int32_t **topo, const int32_t **lv_ptr)
     trs_side *side = trs_plan_side(p, false);
     if (p->general) return trs_fail(TRS_ESTATE, "levels: the matrix is general");
     if (!side) return trs_fail(TRS_ESTATE, "levels: TRS_N was not announced");
-    if (!side->op.lv.ptr) return trs_fail(TRS_ESTATE, "levels: the last update failed");
-    rc = bring_topo(p, &side->op);
+    if (!trs_plan_is_built(p)) return trs_fail(TRS_ESTATE, "levels: the last update failed");
+    rc = bring_topo(p, side);
     *topo = p->topo;
     *lv_ptr = side->op.lv.ptr;
     return rc;

@@ -311,7 +311,8 @@ static int save(trs_plan *p, const char *file)
     int rc = p->state == TRS_READY ? trs_plan_tune(p) : TRS_OK;
     for (int k = 0; k < p->sides && !rc; k++) {
         trs_side *side = &p->side[k];
-        rc = trs_operator_show(&side->op, TRS_OP_PATTERN | TRS_OP_VALUES | TRS_OP_LEVELS);
+        rc = trs_plan_find_levels(p, side);
+        if (!rc) rc = trs_operator_show(&side->op, TRS_OP_PATTERN | TRS_OP_VALUES | TRS_OP_LEVELS);
         if (!rc) rc = prepare(p, ctx, side, &a[k], &pattern);
     }
     if (!rc) {

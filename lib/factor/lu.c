@@ -160,21 +160,14 @@ static void drop_plans(trs_lu *lu)
     lu->drops++;
 }
 
-static int64_t entries(const trs_plan *plan)
-{
-    trs_info info;
-    if (!plan || trs_plan_info(plan, &info)) return 0;
-    return info.nnz;
-}
-
 void trs_lu_set_info(trs_lu *lu, double seconds)
 {
     trs_lu_info *info = &lu->info;
     const trs_factors *f = &lu->f;
     info->library = f->library, info->ordering = f->ordering, info->rcond = f->rcond;
     info->n = f->L.n;
-    info->nnz_l = entries(lu->l);
-    info->nnz_u = entries(lu->u);
+    info->nnz_l = lu->l ? lu->l->info.nnz : 0;
+    info->nnz_u = lu->u ? lu->u->info.nnz : 0;
     info->l = lu->l, info->u = lu->u;
     info->seconds_analyse = seconds;
 }

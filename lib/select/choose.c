@@ -188,6 +188,12 @@ static bool consider(const trs_prospect *p, const trs_solver *s, bool on_device,
     return !isnan(solve);
 }
 
+bool trs_may_choose(const trs_prospect *p, const trs_solver *s, bool on_device)
+{
+    int gpu = -1;
+    return eligible(p, s, on_device, &gpu);
+}
+
 bool trs_candidate_of(const trs_prospect *p, const trs_solver *s, bool on_device, trs_candidate *c)
 {
     int gpu = -1;

@@ -32,6 +32,8 @@ typedef struct trs_candidate {
     bool to_try; /* it is taken if it turns out to be faster than the first one */
 } trs_candidate;
 
+/* May the plan have this solver, as far as that is known without a prediction? */
+bool trs_may_choose(const trs_prospect *p, const trs_solver *s, bool on_device);
 /* This solver as a candidate; false: it cannot solve this, or not here. */
 bool trs_candidate_of(const trs_prospect *p, const trs_solver *s, bool on_device, trs_candidate *c);
 

@@ -146,8 +146,11 @@ typedef struct trs_solver {
     bool full; /* it stores the triangle as a full matrix, and so has a memory limit by default */
     /* if the caller names it, levels are found by a topological sort of the columns (seed) */
     bool by_columns;
-    bool
-        quick; /* its estimate and its build take no analysis but the levels: plans that grow begin with it */
+    /* Not 0: its estimate takes no more of the levels than their number, and its build that and the level of each row, in
+     * so many seconds and a few more for many entries.  Plans that grow begin with it. */
+    double quick;
+    /* plans begin with it before even the levels are known, if X has at most so many numbers; 0: they do not */
+    int64_t at_once;
     bool serial_bits; /* it gives the bits of cpu-serial, in whatever order it takes the rows */
     /* its estimate of what was built may differ from that before; then it may be replaced */
     bool reconsiders;

@@ -132,6 +132,7 @@ static void test_analysis(void **state)
         trs_mat a = show(&m, &f, &r);
         trs_plan *swept = analysed(&a, NULL, &how);
         assert_string_equal(how, "one sweep over the rows");
+        assert_int_equal(trs_plan_find_levels(swept, &swept->side[1]), TRS_OK);
         for (int k = 0; trs_solver_at(k); k++) {
             const trs_solver *s = trs_solver_at(k);
             if (s->family != TRS_TRIANGLE || !trs_solver_available(s, 0, why, sizeof why)) continue;

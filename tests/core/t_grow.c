@@ -11,7 +11,7 @@
 
 /* A 5-point grid of m*m rows, lower, with values that an update replaces. */
 typedef struct grid {
-    int n;
+    int n, levels;
     int64_t *ptr;
     int32_t *idx;
     double *val, *b, *x;
@@ -30,7 +30,7 @@ static void new_values(grid *g)
 
 static grid grid_new(int m)
 {
-    grid g = {.n = m * m, .r = {4711}};
+    grid g = {.n = m * m, .levels = 2 * m - 1, .r = {4711}};
     g.ptr = zeroed(g.n + 1, sizeof *g.ptr);
     g.idx = zeroed(3 * (int64_t)g.n, sizeof *g.idx);
     g.val = zeroed(3 * (int64_t)g.n, sizeof *g.val);
@@ -206,6 +206,31 @@ static void test_same(void **state)
     grid_free(&g);
 }
 
+/* A plan begins without levels, and finds them when somebody asks, or when it grows. */
+static void test_levels(void **state)
+{
+    (void)state;
+    grid g = grid_new(40);
+    const int32_t *topo, *lv_ptr;
+    for (int how = 0; how < 3; how++) {
+        trs_plan *p = ready(&g, NULL);
+        solve(&g, p, TRS_N, NULL);
+        assert_null(p->side[0].op.lv.ptr);
+        if (how == 0) assert_int_equal(trs_plan_levels(p, &topo, &lv_ptr), TRS_OK);
+        if (how == 0) assert_int_equal(lv_ptr[g.levels], g.n);
+        if (how == 1) assert_status(trs_plan_tune(p), TRS_OK);
+        const trs_info info = info_of(p);
+        assert_int_equal(info.levels, g.levels);
+        assert_int_equal(info.widest, 40);
+        assert_int_equal(info.longest, 3);
+        assert_string_equal(info.analysis, "one sweep over the rows");
+        assert_non_null(p->side[0].op.lv.ptr);
+        solve(&g, p, TRS_N, NULL);
+        trs_plan_destroy(p);
+    }
+    grid_free(&g);
+}
+
 /* What is not solved with does not grow. */
 static void test_sides(void **state)
 {
@@ -376,7 +401,7 @@ static void test_no_memory(void **state)
 
 #ifdef HAVE_CUDA
 
-static const char *const FIRST_THERE = "cuda-dataflow";
+static const char *const FIRST_THERE = "cuda-rows";
 
 /* Solve with B and X on the device, and look at X here. */
 static void solve_there(const grid *g, const trs_plan *p, trs_op op, double *dev, trs_work *work,
@@ -420,10 +445,17 @@ static void test_device(void **state)
         assert_status(trs_plan_analyse(p), TRS_OK);
         assert_string_equal(info_of(p).solver, FIRST_THERE);
         assert_status(trs_work_create(&work, p, 1), TRS_OK);
-        const int64_t last = info_of(p).grows_at;
-        assert_true(last > 1);
+        assert_int_equal(info_of(p).levels, 0); /* it begins without them */
+        solve_there(&g, p, TRS_N, dev, NULL, stream);
+        assert_null(p->side[0].op.lv.ptr);
+        solve_there(&g, p, TRS_N, dev, NULL, stream);
+        assert_int_equal(info_of(p).levels, g.levels);
+        assert_false(trs_side_knows_levels(&p->side[1]) && resident);
         forbid(FIRST_THERE);
-        for (int64_t k = 0; k < last; k++) solve_there(&g, p, TRS_N, dev, NULL, stream);
+        for (int k = 2; p->side[0].grows_at; k++) { /* to cuda-dataflow, and to the best */
+            assert_true(k < 10000);
+            solve_there(&g, p, TRS_N, dev, NULL, stream);
+        }
         forbid(NULL);
         assert_string_not_equal(info_of(p).solver, FIRST_THERE);
         assert_string_equal(p->side[1].instance.solver->name, FIRST_THERE);
@@ -518,10 +550,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts),        cmocka_unit_test(test_columns),
         cmocka_unit_test(test_options),       cmocka_unit_test(test_tiny),
-        cmocka_unit_test(test_same),          cmocka_unit_test(test_sides),
-        cmocka_unit_test(test_tune),          cmocka_unit_test(test_work_spaces),
-        cmocka_unit_test(test_nothing_kept),  cmocka_unit_test(test_allocations),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_levels),        cmocka_unit_test(test_same),
+        cmocka_unit_test(test_sides),         cmocka_unit_test(test_tune),
+        cmocka_unit_test(test_work_spaces),   cmocka_unit_test(test_nothing_kept),
+        cmocka_unit_test(test_allocations),   cmocka_unit_test(test_no_memory),
 #ifdef HAVE_CUDA
         cmocka_unit_test(test_device),        cmocka_unit_test(test_graph),
         cmocka_unit_test(test_to_the_device),

@@ -557,6 +557,8 @@ static void costs_with(const char *text, const char *words)
     if (text) write_text(path, text, strlen(text));
     setenv("XDG_CACHE_HOME", folder, 1);
     trs_plan *p = plan_for(&plain, &info);
+    assert_status(trs_plan_tune(p), TRS_OK);
+    assert_int_equal(trs_plan_info(p, &info), TRS_OK);
     print_message("# %s\n", info.costs);
     if (!strstr(info.costs, words)) fail_msg("\"%s\" is not in \"%s\"", words, info.costs);
     trs_plan_destroy(p);

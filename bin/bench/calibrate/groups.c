@@ -32,6 +32,8 @@ static const cost_group groups[] = {
     {"cpu-ell", {"ell_"}, {"cpu-ell"}, {1, 8, 32}, 0, false, 3},
     {"cpu-blocked", {"blocked_"}, {"cpu-blocked"}, {1, 8, 32}, 0, false, 3},
     {"dataflow", {"dataflow_"}, {"cuda-dataflow"}, {1, 8, 32}, 0, false, 0},
+    {"rows", {"rows_"}, {"cuda-rows"}, {1, 8}, 50000, false, 3},
+    {"levels", {"levels_"}, {"cuda-levels"}, {1, 8}, 0, false, 3},
     {"dense", {"dense_", "blocks_"}, {"dense-blocked"}, {1, 8, 32}, 12000, false, 3},
     {"supernodal", {"supernodal_"}, {"cuda-supernodal"}, {1, 8, 32}, 0, false, 0},
     {"merged", {"merged_"}, {"cuda-merged"}, {1, 8, 32}, 0, false, 3},

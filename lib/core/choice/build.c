@@ -57,14 +57,6 @@ static int choose_among_all(trs_plan *p, const trs_prospect *s)
     return TRS_OK;
 }
 
-void trs_plan_know_shape(trs_plan *p, const trs_shape *shape)
-{
-    if (p->begin > 0) return; /* trs_info tells that of the first side */
-    p->info.levels = shape->levels;
-    p->info.widest = shape->widest;
-    p->info.longest = shape->longest;
-}
-
 static bool may_use_gpu(const trs_plan *p)
 {
     char why[200];
@@ -79,9 +71,9 @@ int trs_plan_choose(trs_plan *p)
     trs_cost cost;
     const bool named = p->solver;
     int rc = trs_machine_find(&p->ctx, may_use_gpu(p));
+    for (int k = p->begin; k < p->end && !rc; k++) rc = trs_plan_find_levels(p, &p->side[k]);
     if (rc) return rc;
     trs_prospect_of(&p->side[p->begin].op, named ? TRS_NEED : TRS_LOOK_IF_LARGE, &s);
-    trs_plan_know_shape(p, &s.shape);
     if (named) {
         const double seconds =
             trs_predict(&s, &p->ctx.machine, p->solver, NULL, p->on_device, &cost, &why);

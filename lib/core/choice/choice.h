@@ -21,7 +21,6 @@ int trs_plan_build(trs_plan *p);
 /* Treat the pivots of new values, and give the values to all that was built for the sides that are being built.  Work on the
  * device is waited for. */
 int trs_plan_give_values(trs_plan *p, void *stream);
-void trs_plan_know_shape(trs_plan *p, const trs_shape *shape); /* sets what trs_info tells of it */
 
 /* ---- growth (grow.c) ------------------------------------------------------------------------------ */
 

@@ -6,9 +6,13 @@
  * know the future guarantees less.
  * Source: Karlin, Manasse, Rudolph, Sleator, Competitive snoopy caching, Algorithmica 3 (1988).
  *
- * Renting is a solve with a solver that needs no analysis but the levels (trs_solver.quick).  Buying is the choice among all
- * solvers, with the analyses that their estimates take, and the build of the best.  Both costs are predicted, so two runs of a
- * program grow at the same solve.  trs_options.solves lets the caller decide instead.
+ * Renting is a solve with a solver that needs no analysis but the levels (trs_solver.quick), or not even these (at_once).
+ * Buying is the choice among all solvers, with the analyses that their estimates take, and the build of the best.  Both costs
+ * are predicted, so two runs of a program grow at the same solve.  trs_options.solves lets the caller decide instead.
+ *
+ * On a GPU the predictions take the number of levels, and counting them takes about as long as a solve.  So a plan that began
+ * without them counts them before its second solve.  It may then grow twice: first to the quick solver, which needs the levels
+ * and solves faster, and then to the best.
  *
  * Each side grows by itself, in a solve with the plan's own work space.  During such a solve no other thread may use the plan,
  * so nothing needs a lock.  A work space of a caller, or a captured graph, keeps the instance that it was made with.  Such an
@@ -17,12 +21,15 @@
 
 #include "choice.h"
 #include "base/device.h"
+#include "base/noun.h"
 #include "core/refresh.h"
 #include "core/work.h"
 #include "select/wisdom.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- when ----------------------------------------------------------------------------------------- */
@@ -31,6 +38,12 @@
 static const double CPU_SOLVES = 50;
 /* On a GPU, in seconds: launches, copies and waits of the analyses, and what they take for each entry. */
 static const double GPU_SECONDS = 2e-3, GPU_SECONDS_ENTRY = 1.5e-9;
+
+/* The same for quick solvers of a GPU, besides what they say. */
+static const double QUICK_SECONDS_ENTRY = 0.3e-9;
+
+/* Solves on a GPU up to which it does not pay to count the levels. */
+enum { GPU_AT_ONCE = 1 };
 
 /* With few levels hardly any solver on a GPU is faster: rows that wait for one another take less than this share of the time
  * of the launches. */
@@ -45,16 +58,36 @@ static bool may_begin_quickly(const trs_plan *p)
     return !decided && !special && !bits_change && trs_wisdom_is_empty();
 }
 
-/* The solver that is prepared fastest where B and X live; false: there is none that can solve this. */
-static bool find_quick(const trs_plan *p, const trs_prospect *s, trs_candidate *c)
+/* The solver that can begin before the levels are known; NULL: there is none. */
+static const trs_solver *find_at_once(const trs_plan *p)
 {
     const trs_place place = p->on_device ? TRS_ON_CUDA : TRS_ON_CPU;
+    const int64_t most = p->on_device ? GPU_AT_ONCE : (int64_t)CPU_SOLVES - 1;
+    trs_prospect s;
+    if (p->info.n == 0 || p->solves > most) return NULL;
+    trs_prospect_of((trs_operator *)&p->side[0].op, TRS_NEED, &s);
     for (int k = 0; trs_solver_at(k); k++) {
         const trs_solver *solver = trs_solver_at(k);
-        if (!solver->quick || solver->place != place) continue;
-        if (trs_candidate_of(s, solver, p->on_device, c)) return true;
+        if (solver->place != place || p->info.n > solver->at_once / p->ctx.nrhs) continue;
+        if (trs_may_choose(&s, solver, p->on_device)) return solver;
     }
-    return false;
+    return NULL;
+}
+
+/* The fastest of the quick solvers where B and X live; false: none can solve this. */
+static bool find_quick(const trs_plan *p, const trs_prospect *s, trs_candidate *best)
+{
+    const trs_place place = p->on_device ? TRS_ON_CUDA : TRS_ON_CPU;
+    bool found = false;
+    for (int k = 0; trs_solver_at(k); k++) {
+        const trs_solver *solver = trs_solver_at(k);
+        trs_candidate c;
+        if (solver->quick == 0 || solver->place != place) continue;
+        if (!trs_candidate_of(s, solver, p->on_device, &c)) continue;
+        if (!found || c.seconds < best->seconds) *best = c;
+        found = true;
+    }
+    return found;
 }
 
 /* The number of solves that cost as much as a better solver; INT64_MAX: there is hardly a better one. */
@@ -66,13 +99,42 @@ static int64_t solves_to_pay(const trs_shape *s, const trs_candidate *c)
     return (int64_t)ceil(fmin(seconds / fmax(c->seconds, 1e-7), 1e9));
 }
 
-int trs_plan_choose_quickly(trs_plan *p)
+static void take_quick(trs_plan *p, const trs_shape *shape, const trs_candidate *c)
+{
+    snprintf(p->reason, sizeof p->reason,
+             "%" PRId64 " %s, longest row %" PRId64 ": prepared fastest", shape->levels,
+             trs_noun(shape->levels, "level", "levels"), shape->longest);
+    p->candidate[0] = *c;
+    p->candidates = 1;
+    p->solver = c->solver;
+    p->info.predicted = c->seconds;
+}
+
+/* The side begins with such a solver, and grows when that has paid. */
+static void begin_with(trs_plan *p, trs_side *side, int64_t pays)
+{
+    side->quick = true;
+    if (p->solves == 0 && pays < INT64_MAX) side->grows_at = pays;
+}
+
+static void begin_at_once(trs_plan *p, const trs_solver *solver)
+{
+    int64_t pays = p->info.nnz < TRS_TINY ? INT64_MAX : (int64_t)CPU_SOLVES;
+    if (solver->place == TRS_ON_CUDA) pays = GPU_AT_ONCE + 1;
+    for (int k = 0; k < p->sides; k++) begin_with(p, &p->side[k], pays);
+    trs_plan_say(p, "begins without an analysis");
+    p->candidate[0] = (trs_candidate){.solver = solver};
+    p->candidates = 1;
+    p->solver = solver;
+}
+
+static int begin_by_levels(trs_plan *p)
 {
     trs_candidate c[2];
     trs_prospect s[2];
-    int64_t pays[2];
-    if (!may_begin_quickly(p)) return TRS_OK;
-    const int rc = trs_machine_find(&p->ctx, p->on_device);
+    int64_t pays[2] = {0, 0};
+    int rc = trs_machine_find(&p->ctx, p->on_device);
+    for (int k = 0; k < p->sides && !rc; k++) rc = trs_plan_count_levels(p, &p->side[k]);
     if (rc) return rc;
     for (int k = 0; k < p->sides; k++) {
         trs_prospect_of(&p->side[k].op, TRS_NEED, &s[k]);
@@ -80,18 +142,18 @@ int trs_plan_choose_quickly(trs_plan *p)
         pays[k] = solves_to_pay(&s[k].shape, &c[k]);
     }
     if (p->solves >= pays[0]) return TRS_OK;
-    trs_plan_know_shape(p, &s[0].shape);
-    trs_describe_shape(p->reason, sizeof p->reason, &s[0].shape);
-    for (int k = 0; k < p->sides; k++) {
-        p->side[k].quick = true;
-        if (p->solves == 0 && pays[k] < INT64_MAX) p->side[k].grows_at = pays[k];
-    }
-    trs_plan_say(p, ": prepared fastest");
-    p->candidate[0] = c[0];
-    p->candidates = 1;
-    p->solver = c[0].solver;
-    p->info.predicted = c[0].seconds;
+    for (int k = 0; k < p->sides; k++) begin_with(p, &p->side[k], pays[k]);
+    take_quick(p, &s[0].shape, &c[0]);
     return TRS_OK;
+}
+
+int trs_plan_choose_quickly(trs_plan *p)
+{
+    if (!may_begin_quickly(p)) return TRS_OK;
+    const trs_solver *at_once = find_at_once(p);
+    if (!at_once) return begin_by_levels(p);
+    begin_at_once(p, at_once);
+    return getenv("TRISOLVE_MACHINE") ? trs_machine_find(&p->ctx, p->on_device) : TRS_OK;
 }
 
 /* ---- growing ---------------------------------------------------------------------------------------- */
@@ -110,6 +172,7 @@ void trs_plan_stay(trs_plan *p, int begin, int end)
 {
     for (int k = begin; k < end; k++) {
         p->side[k].quick = false;
+        p->side[k].next = NULL;
         p->side[k].grows_at = 0;
     }
 }
@@ -210,8 +273,20 @@ static int build(trs_plan *p)
     return rc;
 }
 
-/* Sides begin .. end - 1 grow. */
-static void grow(trs_plan *p, int begin, int end)
+static int choose(trs_plan *p, const trs_solver *next)
+{
+    trs_prospect s;
+    trs_candidate c;
+    if (!next) return trs_plan_choose(p);
+    trs_prospect_of(&p->side[p->begin].op, TRS_NEED, &s);
+    if (!trs_candidate_of(&s, next, p->on_device, &c))
+        return trs_fail(TRS_ESUPPORT, "%s", next->name);
+    take_quick(p, &s.shape, &c);
+    return TRS_OK;
+}
+
+/* Sides begin .. end - 1 grow to the next solver; NULL: to the best. */
+static int grow(trs_plan *p, int begin, int end, const trs_solver *next)
 {
     before b;
     TRS_ASSERT(begin < end && end <= p->sides && p->state == TRS_READY && p->pivots_known);
@@ -219,21 +294,69 @@ static void grow(trs_plan *p, int begin, int end)
     p->end = end;
     put_aside(p, &b);
     int rc = make_room(p, &b);
-    if (!rc) rc = trs_plan_choose(p);
+    if (!rc) rc = choose(p, next);
     const bool same = !rc && is_the_same(p, &b);
     if (!rc && !same) rc = build(p);
     if (rc || same) put_back(p, &b, rc != TRS_OK);
     else retire(p, &b);
-    for (int k = begin; k < end; k++) trs_operator_trim(&p->side[k].op);
     p->begin = 0;
     p->end = p->sides;
     p->info.on_gpu = trs_is_on_gpu(&p->side[0].instance);
     trs_forget();
+    return rc;
+}
+
+static bool is_time(const trs_side *side)
+{
+    return side->grows_at && side->solves >= side->grows_at;
 }
 
 static bool may_grow(const trs_plan *p)
 {
     return p->side[0].grows_at || p->side[1].grows_at;
+}
+
+/* What a side on the GPU grows to, and when.  It has counted its levels. */
+static void plan_growth(const trs_plan *p, trs_side *side)
+{
+    trs_prospect s;
+    trs_candidate now, quick;
+    side->grows_at = 0;
+    side->next = NULL;
+    trs_prospect_of(&side->op, TRS_NEED, &s);
+    if (!trs_candidate_of(&s, side->instance.solver, p->on_device, &now)) return;
+    int64_t pays = solves_to_pay(&s.shape, &now);
+    if (find_quick(p, &s, &quick) && quick.seconds < now.seconds) {
+        const double cost = quick.solver->quick + QUICK_SECONDS_ENTRY * (double)s.shape.nnz;
+        const double solves = cost / (now.seconds - quick.seconds);
+        if (solves < (double)pays) {
+            pays = (int64_t)solves;
+            side->next = quick.solver;
+        }
+    }
+    if (pays < INT64_MAX) side->grows_at = pays > side->solves ? pays : side->solves;
+}
+
+/* A side that solved on the GPU without its levels counts them. */
+static void look(trs_plan *p, trs_side *side)
+{
+    int rc = trs_machine_find(&p->ctx, true);
+    if (!rc) rc = trs_plan_count_levels(p, side);
+    if (rc) side->grows_at = 0;
+    else plan_growth(p, side);
+    if (!side->grows_at) trs_operator_trim(&side->op);
+    trs_forget();
+}
+
+static void grow_side(trs_plan *p, trs_side *side)
+{
+    const int k = (int)(side - p->side);
+    const trs_solver *next = side->next;
+    const int rc = grow(p, k, k + 1, next);
+    side->quick = next && !rc;
+    if (side->quick) plan_growth(p, side);
+    if (!side->grows_at) trs_operator_trim(&side->op);
+    trs_plan_say(p, "; after %" PRId64 " solves", side->solves);
 }
 
 void trs_plan_count(trs_plan *p, trs_side *side, int nrhs, void *stream)
@@ -246,12 +369,10 @@ void trs_plan_count(trs_plan *p, trs_side *side, int nrhs, void *stream)
         return;
     }
     side->solves += (nrhs + p->ctx.nrhs - 1) / p->ctx.nrhs;
-    if (!side->grows_at || side->solves < side->grows_at) return;
-    if (on_gpu && (trs_gpu_use(&p->ctx) || trs_gpu_wait(stream))) return;
-    const int k = (int)(side - p->side);
-    const int64_t solves = side->solves;
-    grow(p, k, k + 1);
-    trs_plan_say(p, "; after %" PRId64 " solves", solves);
+    if (!is_time(side) || (on_gpu && trs_gpu_use(&p->ctx))) return;
+    if (on_gpu && !trs_side_knows_levels(side)) look(p, side);
+    if (!is_time(side) || (on_gpu && trs_gpu_wait(stream))) return;
+    grow_side(p, side);
 }
 
 void trs_retired_free(trs_side *side)
@@ -275,8 +396,10 @@ static int tune(trs_plan *p)
     while (end > begin && !p->side[end - 1].quick) end--;
     if (begin == end) return TRS_OK;
     if (p->on_device) rc = trs_gpu_use(&p->ctx);
-    if (!rc) grow(p, begin, end);
-    return rc;
+    if (rc) return rc;
+    (void)grow(p, begin, end, NULL);
+    for (int k = begin; k < end; k++) trs_operator_trim(&p->side[k].op);
+    return TRS_OK;
 }
 
 int trs_plan_tune(trs_plan *p)
