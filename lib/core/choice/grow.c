@@ -153,7 +153,9 @@ int trs_plan_choose_quickly(trs_plan *p)
     const trs_solver *at_once = find_at_once(p);
     if (!at_once) return begin_by_levels(p);
     begin_at_once(p, at_once);
-    return getenv("TRISOLVE_MACHINE") ? trs_machine_find(&p->ctx, p->on_device) : TRS_OK;
+    /* cpu-serial looks at the caches; a GPU needs no costs yet, but a file that cannot be read is an error */
+    if (p->on_device && !getenv("TRISOLVE_MACHINE")) return TRS_OK;
+    return trs_machine_find(&p->ctx, p->on_device);
 }
 
 /* ---- growing ---------------------------------------------------------------------------------------- */
