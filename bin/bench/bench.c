@@ -22,7 +22,7 @@ int main(int argc, char **argv)
     session *s = &a.session;
     open_standard_streams();
     parse_arguments(argc, argv, &a);
-    find_host(&s->settings, &s->host);
+    find_host(&s->settings, argv, &s->host);
     if (is_choosing(&a)) know_this_cpu();
     return a.calibrate ? calibrate(&s->settings, &s->host) : run(&a);
 }

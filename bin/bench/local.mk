@@ -3,7 +3,7 @@ bin_PROGRAMS += bin/trisolve-bench
 dist_man_MANS += doc/trisolve-bench.1
 EXTRA_DIST += bin/bench/README.md
 BENCH_MEASURE = bin/bench/measure/bed.c bin/bench/measure/bed.h bin/bench/measure/cell.c \
-	bin/bench/measure/cell.h bin/bench/measure/dense.c bin/bench/measure/dense.h \
+	bin/bench/measure/cell.h bin/bench/measure/dense.c bin/bench/measure/dense.h bin/bench/measure/growing.c \
 	bin/bench/measure/host.c bin/bench/measure/host.h bin/bench/measure/io.c \
 	bin/bench/measure/io.h bin/bench/measure/result.c bin/bench/measure/result.h \
 	bin/bench/measure/settings.h bin/bench/measure/solvers.c bin/bench/measure/solvers.h \
@@ -30,10 +30,28 @@ bin_trisolve_bench_SOURCES = bin/bench/args.c bin/bench/args.h bin/bench/bench.c
 bin_trisolve_bench_LDFLAGS = $(RPATH_BIN)
 bin_trisolve_bench_LDADD = $(FACTOR_LIBS) $(TRISOLVE) $(JANSSON_LIBS)
 
+# The commit and the flags that this was built with.  Warnings make no difference, and paths of a build machine are not for
+# users.  Without git the commit is that of the tarball.
+CLEANFILES += build.inc
+NO_FLAGS = -W% -ffile-prefix-map=% -fdebug-prefix-map=% -fmacro-prefix-map=%
+COMPILER = $(notdir $(CC)) $(filter-out $(NO_FLAGS),$(TRS_CFLAGS) $(OPENMP_CFLAGS) $(CPPFLAGS) $(CFLAGS)) \
+	$(if $(NVCC),$(shell $(NVCC) --version | sed -n 's/^Cuda.* release //p') $(NVCC_GENCODE) $(NVCCFLAGS))
+build.inc: FORCE
+	@{ commit=`if test -e $(srcdir)/.git; then \
+	  GIT_OPTIONAL_LOCKS=0 git -C $(srcdir) describe --always --dirty --abbrev=40 --exclude='*'; \
+	  else cat $(srcdir)/COMMIT; fi 2>/dev/null`; echo "#define TRS_COMMIT \"$$commit\""; \
+	  echo '#define TRS_COMPILER "$(subst ',,$(subst ",,$(strip $(COMPILER))))"'; } >$@.new && $(IF_CHANGED)
+bin/bench/measure/host.$(OBJEXT): build.inc
+dist-hook: build.inc
+	sed -n 's/.*TRS_COMMIT "\(.*\)"/\1/p' build.inc >$(distdir)/COMMIT
+
 # tests
 if HAVE_CMOCKA
 check_PROGRAMS += tests/programs/t_fit
 tests_programs_t_fit_SOURCES = tests/programs/t_fit.c bin/bench/calibrate/fit.c \
 	bin/bench/calibrate/fit.h $(TIMING)
 tests_programs_t_fit_LDADD = $(CMOCKA_LIBS)
+check_PROGRAMS += tests/programs/t_timing
+tests_programs_t_timing_SOURCES = tests/programs/t_timing.c $(TIMING)
+tests_programs_t_timing_LDADD = $(CMOCKA_LIBS)
 endif

@@ -25,5 +25,23 @@ spread spread_of(double *s, int count)
 {
     TRS_ASSERT(count > 0);
     qsort(s, (size_t)count, sizeof *s, ascending);
-    return (spread){count, s[0], 0.5 * (s[(count - 1) / 2] + s[count / 2]), s[count - 1]};
+    const int quarter = (count - 1) / 4;
+    return (spread){.count = count,
+                    .min = s[0],
+                    .low = s[quarter],
+                    .median = 0.5 * (s[(count - 1) / 2] + s[count / 2]),
+                    .high = s[count - 1 - quarter],
+                    .max = s[count - 1]};
+}
+
+double relative_spread(const spread *t)
+{
+    return (t->high - t->low) / t->median;
+}
+
+bool are_apart(const spread *a, const spread *b)
+{
+    static const double factor = 1.1, tick = 50e-9; /* s: of a clock and its call */
+    const spread *fast = a->median < b->median ? a : b, *slow = fast == a ? b : a;
+    return slow->median > factor * fast->median + tick && slow->low > fast->high;
 }

@@ -17,6 +17,7 @@ from collections import namedtuple
 
 NAN = float("nan")
 BOUNDS = (1.1, 1.3)  # the choice is good within the first of them, and slow beyond the last
+SOLVES = [s * 10 ** d for d in range(4) for s in (1, 2, 5)] + [10 ** 4]  # for which total times are drawn
 VENDOR = re.compile("cusparse|cublas|cusolver|lapack")
 BASELINE = re.compile("cuda-(naive|single-block|multiblock)$|lu-|gauss-"
                       "|dense-(serial|simple|pair|doubling|doubling-tiled)$")
@@ -37,7 +38,10 @@ class Cell:
         self.good = row["outcome"] == "good"
         self.solve = self.number("solve")
         general = row.get("triangle") == "general"
-        self.seconds = self.solve + (self.number("factor", 0) if general else 0)
+        factor = self.number("factor", 0) if general else 0
+        self.seconds = self.solve + factor
+        self.judged = self.number("solve_first", self.solve) + factor
+        self.steady = row.get("steady") != "0" or not self.ran
         self.normwise = row.get("accuracy") == "inverting"
         self.error = self.number("normwise" if self.normwise else "omega")
 
@@ -64,17 +68,65 @@ class Result:
         return ratio(cell.solve, other.solve) if other and cell.ran else NAN
 
     def choose(self, on_device):
-        """Find the fastest solver and the automatic choice, where B and X are."""
+        """Find the fastest solver and the automatic choice, where B and X are.  Which one is the fastest is
+        judged by other solves than those that are reported, so that it is not faster by chance."""
         auto = "auto_device" if on_device else "auto_host"
         for cell in self.cells.values():
             cell.competes = self.dense or not on_device or cell.needs != "cpu"
             cell.chosen = cell.competes and cell.row.get(auto) == "1"
             if cell.ran and cell.chosen:
                 self.taken = cell
-            if cell.good and cell.competes and (not self.best or cell.seconds < self.best.seconds):
+            if cell.good and cell.competes and (not self.best or cell.judged < self.best.judged):
                 self.best = cell
         both = self.taken and self.best
         self.ratio = ratio(self.taken.solve, self.best.solve) if both else NAN
+
+
+# What a peer prepares: these columns.  A plain loop over the rows needs no preparation, and of cusparse only
+# its own analysis counts.
+PREPARATION = {"cpu-serial": (), "cusparse": ("analysis",)}
+
+
+class Total:
+    """The total time of k solves by a plan with default options, which grows, and by its peers."""
+    def __init__(self, result):
+        at, prepare, first, growth, grown = (float(result.row.get("plan_" + column) or 0) for column in
+                                             ("grows_at", "prepare", "first", "growth", "grown"))
+        self.pieces = [(1, prepare, first)] if prepare else []  # from k on: seconds, and for each solve
+        if at:
+            self.pieces.append((at, prepare + (at - 1) * (first - grown) + growth, grown))
+        self.peers = {c.name: (sum(c.number(column, 0) for column in
+                                   PREPARATION.get(c.name, ("analysis", "setup"))), c.solve)
+                      for c in result.cells.values() if c.good and self.pieces and
+                      (c.name == "cpu-serial" or VENDOR.match(c.name))}
+
+    def ours(self, k):
+        return next(fixed + k * each for begin, fixed, each in reversed(self.pieces) if k >= begin)
+
+    def over(self, peer, k):
+        """The total time of the peer over ours."""
+        prepare, solve = self.peers[peer]
+        return (prepare + k * solve) / self.ours(k)
+
+    def solves(self):
+        """The k for which curves have points: also around the solve in which the plan grows."""
+        around = {k for begin, *_ in self.pieces[1:] for k in (begin - 1, begin) if 1 <= k <= SOLVES[-1]}
+        return sorted(around.union(SOLVES))
+
+    def break_even(self, peer):
+        """The number of solves from which on we take no longer in total than the peer; NaN: never."""
+        if peer not in self.peers:
+            return NAN
+        prepare, solve = self.peers[peer]
+        end = math.inf
+        for begin, fixed, each in reversed(self.pieces):
+            a, b = fixed - prepare, each - solve  # we take a + b k seconds more
+            if (b, a) > (0, 0) if end == math.inf else a + b * end > 0:
+                return end + 1 if end < math.inf else NAN
+            if b < 0 and -a / b > begin:
+                return math.ceil(-a / b)
+            end = begin - 1
+        return 1
 
 
 def ratio(a, b):
@@ -129,6 +181,7 @@ COLOURS = ("#4e79a7 #f28e2b #e15759 #59a14f #b07aa1 #9c755f #76b7b2 #d4a017 #ff9
 MARKS = ("m-3-3h6v6h-6z", "m0-4l4 4l-4 4l-4-4z", "m0-4l4 7h-8z", "m0 4l4-7h-8z", "m-4 0h8m-4-4v8",
          "m-3-3l6 6m0-6l-6 6")
 WIDTH, LEFT, RIGHT = 860, 70, 60
+MOST_DRAWN = 300  # triangles that are drawn one by one
 
 
 def at(axis, value):
@@ -295,8 +348,8 @@ def levels(run, c):
 
 def bars(run, c):
     """Ratios matrix by matrix.  A bar reaches from 1 to its ratio, so that twice as fast and half as
-    fast look alike.  Of more than 300 triangles nothing is drawn."""
-    if not c.points or len(run.solved) > 300:
+    fast look alike.  Of very many triangles nothing is drawn."""
+    if not c.points or len(run.solved) > MOST_DRAWN:
         return []
     colour = {n: COLOURS[run.order.index(n) % 20] for n in c.points}
     ratios = {name: dict(points) for name, points in c.points.items()}
@@ -322,6 +375,50 @@ def bars(run, c):
                "slower. A bar that is longer than the axis is cut off, and its ratio is written at "
                "its end." + c.left_out)
     return [plot.figure("solve", caption)]
+
+
+def draw_curves(name, title, points, labels, caption=""):
+    """A curve through the points (x, y) of each name, on logarithmic axes."""
+    looks = [(MARKS[k % 6], COLOURS[k % 20]) for k in range(len(points))]
+    xs, ys = zip(*(p for found in points.values() for p in found))
+    plot = Plot(title, [(line("M0 0h28m-14 0" + m, c, n), n) for n, (m, c) in zip(points, looks)],
+                (min(xs), max(xs), True), (min(ys), max(ys), True), labels)
+    for (n, found), (mark, colour) in zip(points.items(), looks):
+        places = [plot.point(x, y) for x, y in found]
+        d = "M" + "L".join(places) + "".join(f"M{place}{mark}" for place in places)
+        about = n + ": " + ", ".join(f"{x:g} {y:.9g}" for x, y in found)
+        plot.body += line(d, colour, about, 'stroke-width="1.5"')
+    return plot.figure(name, caption)
+
+
+def total_of(r):
+    """Total times of a triangle, and from how many solves on a plan takes no longer than each peer."""
+    t = Total(r)
+    if not t.peers:
+        return []
+    points = {"a plan that grows": [(k, 1e3 * t.ours(k)) for k in t.solves()]}
+    if r.taken:
+        fixed = sum(r.taken.number(column, 0) for column in ("create", "analysis", "setup"))
+        points[r.taken.name + ", the choice"] = [(k, 1e3 * (fixed + k * r.taken.solve)) for k in SOLVES]
+    for name, (fixed, each) in t.peers.items():
+        points[name] = [(k, 1e3 * (fixed + k * each)) for k in SOLVES]
+    even = ", ".join(f"{name}: " + ("never" if math.isnan(k) else f"from {k:.0f} solves on")
+                     for name, k in ((name, t.break_even(name)) for name in t.peers))
+    return [draw_curves("total", f"Preparation and k solves: {r.name}", points, ("k", "ms"),
+                   f"The plan that grows takes no longer than {even}.")]
+
+
+def totals(run):
+    """Total times of the peers over ours, on all triangles."""
+    if len(run.solved) == 1:
+        return total_of(run.solved[0])
+    every = [Total(r) for r in run.solved]
+    peers = dict.fromkeys(name for t in every for name in t.peers)
+    points = {name: [(k, mean(t.over(name, k) for t in every if name in t.peers)) for k in SOLVES]
+              for name in peers}
+    return [draw_curves("total", "Preparation and k solves: time over that of a plan that grows", points,
+                   ("k", "times as long"), "Geometric means over the triangles that both solve; above 1 the "
+                   "plan is faster.")] if points else []
 
 
 # ---- the levels of a matrix, for trisolve-info ---------------------------------------------------
@@ -391,24 +488,15 @@ def dense_figure(run, name, what, curves, title):
     points = {c: p for c, p in points.items() if p}
     if not points:
         return []
-    names = [re.sub(r".*/(\d+)$", r"block \1", c).replace("_", " ") for c in points]
-    looks = [(MARKS[k % 6], COLOURS[k % 20]) for k in range(len(points))]
-    sizes, values = zip(*(p for found in points.values() for p in found))
-    plot = Plot(title, [(line("M0 0h28m-14 0" + m, c, n), n) for n, (m, c) in zip(names, looks)],
-                (min(sizes), max(sizes), True), (min(values), max(values), True), ("n", what))
-    for n, (mark, colour), found in zip(names, looks, points.values()):
-        places = [plot.point(size, v) for size, v in found]
-        d = "M" + "L".join(places) + "".join(f"M{place}{mark}" for place in places)
-        about = n + ": " + ", ".join(f"{size} {v:.9g}" for size, v in found)
-        plot.body += line(d, colour, about, 'stroke-width="1.5"')
-    return [plot.figure(name)]
+    points = {re.sub(r".*/(\d+)$", r"block \1", c).replace("_", " "): p for c, p in points.items()}
+    return [draw_curves(name, title, points, ("n", what))]
 
 
 def make_figures(run):
     if run.dense:
         return [f for one in DENSE_FIGURES.split("\n")[1:-1] for f in dense_figure(run, *one.split("|"))]
     c = Comparison(run)
-    return profile(run) + levels(run, c) + bars(run, c)
+    return profile(run) + levels(run, c) + bars(run, c) + totals(run)
 
 
 # ---- the page ------------------------------------------------------------------------------------
@@ -495,6 +583,9 @@ def summary(run):
         facts.append(f'{refused}</b> <a href="#failed">refused</a>')
     if inaccurate:
         facts.append(f'{inaccurate}</b> <a href="#failed">solves too inaccurate</a>')
+    unsteady = sum(not c.steady for r in run.solved for c in r.cells.values())
+    if unsteady:
+        facts.append(f"{unsteady}</b> solves on a busy machine: unsteady when measured again")
     if run.solved and not run.dense:
         facts.append(f"{len(run.solvers)}</b> solvers")
     ratios = [r.ratio for r in run.choices]
@@ -506,10 +597,20 @@ def summary(run):
             facts.append(f"{share * sum(r <= bound for r in ratios):.0f} %</b> are within {bound} of it")
         facts += [f"{mean(ratios):.3f}</b> geometric mean of choice over fastest",
                   f"{number(max(ratios))}</b> at worst"]
-    costs = run.solved and run.solved[0].row.get("costs")
-    about = f'<p class="why">Costs used for the choice: {html.escape(costs)}.</p>\n' if costs else ""
     items = "".join(f"<li><b>{fact}</li>\n" for fact in facts)
-    return section("summary", "Summary", f'<ul class="facts">\n{items}</ul>\n', about)
+    return section("summary", "Summary", f'<ul class="facts">\n{items}</ul>\n')
+
+
+FACTS = """version commit date command os cpu threads clock load_before load_after gpu driver compiler blas costs
+seed""".split()
+
+
+def facts(run):
+    """With what, where and when it was measured: the same in all rows, but for the load of the machine."""
+    row = dict(run.results[0].row if run.results else {})
+    row["load_after"] = run.results[-1].row.get("load_after") if run.results else ""
+    return section("run", "Run", table(["fact", (WHY, "")], [
+        ("", [f.replace("_", " "), (WHY, html.escape(row[f]))]) for f in FACTS if row.get(f)]))
 
 
 HEADINGS = """solved|triangles that it solved accurately
@@ -592,7 +693,7 @@ def levels_mark(cell):
     return " C" if "CSC" in by else " D" if "device" in by else " R"
 
 
-def solver_row(result, cell):
+def solver_row(result, cell, total):
     name = cell.name + (f"/{cell.block}" if cell.block else "")
     places = [place for place in ("host", "device") if cell.row.get("auto_" + place) == "1"]
     if places:
@@ -602,9 +703,12 @@ def solver_row(result, cell):
         return best, [name, (WHY, "refused: " + html.escape(cell.row["message"]))]
     times = [ms(cell.number(c)) for c in ("analysis", "setup", "update", "factor", "solve")]
     times[0] += levels_mark(cell)
+    spread = [cell.row.get("solves") or "-", number(100 * cell.number("solve_spread"))]
     ratios = [number(result.over(cell, other)) for other in ("cusparse", "cpu-serial")]
+    ratios += [number(1e-9 * cell.number("rate")), number(cell.number("solve_over_floor")),
+               number(total.break_even(cell.name))]
     error = f"{cell.error:.1e}{' N' * cell.normwise}{' inaccurate' * (not cell.good)}"
-    return best, [name] + times + ratios + [error]
+    return best, [name + " <small>unsteady</small>" * (not cell.steady)] + times + spread + ratios + [error]
 
 
 def matrix_section(run, k, r):
@@ -617,38 +721,47 @@ def matrix_section(run, k, r):
     if row.get("levels_by_rows"):
         about += "; levels by rows (R) {} ms, by columns (C) {} ms".format(
             *(ms(float(row.get(c) or NAN)) for c in ("levels_by_rows", "levels_by_columns")))
-    heads = "solver analysis setup update factor solve /cusparse /cpu-serial error".split()
+    heads = ("solver analysis setup update factor solve of &plusmn;% /cusparse /cpu-serial GB/s /floor break-even "
+             "error").split()
+    total = Total(r)
+    drawn = total_of(r) if 1 < len(run.solved) <= MOST_DRAWN else []
     return (f'<section id="m{k + 1}"><h3>{html.escape(r.name)}</h3>\n<p>{about}</p>\n'
-            + table(heads, [solver_row(r, c) for c in r.cells.values()]) + "</section>\n")
+            + table(heads, [solver_row(r, c, total) for c in r.cells.values()])
+            + "".join(shown(f) for f in drawn) + "</section>\n")
+
+
+def shown(figure, attributes=""):
+    return (f"<figure{attributes}><div>\n{figure.svg}</div><figcaption>{html.escape(figure.caption)}</figcaption>"
+            "</figure>\n")
 
 
 def make_page(run):
     row = {k: html.escape(v or "") for k, v in run.results[0].row.items()} if run.results else {}
-    parts = [summary(run)]
+    parts = [summary(run), facts(run)]
     figures = make_figures(run)
-    shown = [f'<a href="#figure-{f.name}">{f.name}</a>' for f in figures]
+    links = [f'<a href="#figure-{f.name}">{f.name}</a>' for f in figures]
     if run.solved and not run.dense:
         parts.append(solvers(run))
     if figures:
         parts.append(section("figures", "Figures", *(
-            f'<figure id="figure-{f.name}"><div>\n{f.svg}</div>'
-            f"<figcaption>{html.escape(f.caption)}</figcaption></figure>\n" for f in figures)))
+            shown(f, f' id="figure-{f.name}"') for f in figures)))
     if run.solved and not run.dense:
         parts.append(slow_choices(run))
     parts += [failed(run), matrices(run)]
     contents = re.findall('<section id="(.*)"><h2>(.*)</h2>', "".join(p[:200] for p in parts))
-    items = "".join(f'<li><a href="#{place}">{name}</a>' + (": " + ", ".join(shown)) *
+    items = "".join(f'<li><a href="#{place}">{name}</a>' + (": " + ", ".join(links)) *
                     (place == "figures") + "</li>" for place, name in contents)
     parts += [matrix_section(run, k, r) for k, r in enumerate(run.results) if r.cells]
     where = "GPU solvers find B and X in device memory" if run.on_device else "B and X on the host"
-    threads = count(int(row.get("threads") or 1), "thread", "threads")
     return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n<meta name="viewport" '
             f'content="width=device-width, initial-scale=1">\n<title>trisolve-bench, '
             f"{row.get('date', '')}</title>\n<style>{STYLE}</style></head><body>\n"
-            f"<h1>trisolve-bench</h1>\n<p>Version {row.get('version', '')}, {row.get('date', '')}"
-            f"<br>GPU: {row.get('gpu', '')}<br>CPU: {row.get('cpu', '')}, {threads}</p>\n"
+            f"<h1>trisolve-bench</h1>\n<p>{row.get('cpu', '')}; {row.get('gpu', '')}; {row.get('date', '')}</p>\n"
             f"<p>Times in ms, medians, warm; {where}. Bold: the fastest solve. A ratio below 1 is "
-            f"faster.</p>\n<nav><ul>{items}</ul></nav>\n{''.join(parts)}</body></html>\n")
+            "faster. &plusmn;%: the distance of the quartiles over the median. GB/s: matrix, B and X over the "
+            "solve. /floor: the solve over the time that memory takes for these bytes, or that all levels "
+            "wait for each other. break-even: the number of solves from which on a plan with default options "
+            f"takes no longer in total.</p>\n<nav><ul>{items}</ul></nav>\n{''.join(parts)}</body></html>\n")
 
 
 # ---- what each solver is worth -------------------------------------------------------------------

@@ -78,7 +78,7 @@ function room(file,    part) { return split(file, part, "/") < 3 ? part[1] : par
     sub(/[^\/]*$/, "", folder)
     to = (folder name) in exists ? folder name : ("lib/" name) in exists ? "lib/" name : name
     if (to in exists) { if (room(to) != room(FILENAME)) print room(FILENAME), room(to), FILENAME, to }
-    else if (name !~ /^(config.h|solvers.inc|costs.inc|powers.inc)$/) print room(FILENAME), "?", FILENAME, name
+    else if (name !~ /^(config.h|solvers.inc|costs.inc|powers.inc|build.inc)$/) print room(FILENAME), "?", FILENAME, name
 }
 END
 

@@ -4,6 +4,7 @@ bindir=${TRS_BINDIR:-./bin}
 case $bindir in /*) ;; *) bindir=$PWD/$bindir ;; esac
 bench=$bindir/trisolve-bench
 if ! command -v python3 >/dev/null; then echo '1..0 # SKIP no python3, which --html and --plot need'; exit 0; fi
+commit=$([ -e "${TRS_SRCDIR:-.}/.git" ] && git -C "${TRS_SRCDIR:-.}" rev-parse HEAD 2>/dev/null)
 dir=$(mktemp -d) || exit 99
 trap 'rm -rf "$dir"' 0
 cd "$dir" || exit 99
@@ -87,11 +88,77 @@ tr -d '\r' <c.csv | awk -F, '
       if (d > 1e-6 * $c["total"] || $c["solve_min"] > $c["solve"] || $c["solve"] > $c["solve_max"] ||
           $c["solves"] < 20) bad = 1 } END { exit bad || NR < 4 }'
 check $? "total is analysis + solve; min, median and max in order; 20 solves"
+tr -d '\r' <c.csv | awk -F, '
+    NR == 1 { for (k = 1; k <= NF; k++) c[$k] = k; next }
+    { s = $c["solve_spread"] * $c["solve"]; if (s < 0 || s > $c["solve_max"] - $c["solve_min"] || !$c["solve_first"] ||
+          $c["plans"] < 1 || $c["updates"] < 1 || $c["analysis_spread"] == "" || $c["setup_spread"] == "" ||
+          $c["update_spread"] == "" || $c["passes"] < 1 || $c["passes"] > 2 || ($c["passes"] < 2 && !$c["steady"])) bad = 1 }
+    END { exit bad }'
+check $? "each median has its spread and number; what is unsteady was measured twice"
+[ "$(grep -c '  UNSTEADY$' out)" = "$(column c.csv steady | grep -c 0)" ]
+check $? "unsteady in the table is unsteady in the CSV file"
 [ "$(column c.csv auto_host | grep -c 1)" = 1 ]
 check $? "one solver is the automatic choice"
 column c.csv solver | grep -n "^cpu-serial$" | cut -d: -f1 >line
 [ "$(column c.csv solve_over_serial | sed -n "$(cat line)p")" = 1 ]
 check $? "cpu-serial takes as long as cpu-serial"
+
+# facts: the last columns; a fact with a comma is in quotes
+python3 - "$bench" >out 2>err <<'END'
+import csv, os, sys
+for row in csv.DictReader(open("c.csv", newline="")):
+    words = row["command"].split()
+    assert os.path.basename(words[0]) == "trisolve-bench", words
+    assert words[1:] == "--cpu --cell-seconds=0.01 --cell-seconds=5 --csv=c.csv --html=levels.html folder/lower.mtx".split()
+    assert os.uname().release[:30] in row["os"] and os.uname().machine in row["os"], row["os"]
+    assert "version " in row["compiler"] and "MHz" in row["clock"] and row["date"] and row["seed"] == "20261121"
+    assert float(row["load_before"]) >= 0 and float(row["load_after"]) >= 0
+    page = open("levels.html").read()
+    for fact in "version commit date os cpu clock compiler blas costs seed".split():
+        assert not row[fact] or f'<td>{fact}</td><td class="why">{row[fact]}</td>' in page, fact
+END
+check $? "facts of the run are in every row and on the page"
+if [ -n "$commit" ]; then
+    [ "$(grep -c ",$commit" c.csv)" = "$(column c.csv solver | wc -l)" ]
+    check $? "the commit that this was built from"
+else
+    skip "the commit" "no git repository"
+fi
+
+# ---- bytes, levels and what they cost ------------------------------------------------------------
+# an entry: its value and 4 bytes of index; a row: 4 bytes, and a value of B and X for each right-hand side
+printf '%s\n' '# trisolve-sparse machine 2' 'cpu_byte 7e-9' 'cpu_cached 2e-9' 'cpu_latency 3e-6' >costs
+floors() { # BYTES-OF-AN-ENTRY BYTES-OF-A-ROW COST-OF-A-BYTE OPTION...
+    entry=$1 row=$2 byte=$3
+    shift 3
+    TRISOLVE_MACHINE=costs "$bench" --cpu --cell-seconds=0.01 --solvers=cpu-serial --csv=c.csv "$@" >out 2>err
+    tr -d '\r' <c.csv | awk -F, -v entry="$entry" -v row="$row" -v byte="$byte" '
+        function near(a, b) { return a > b * 0.999999 && a < b * 1.000001 }
+        NR == 1 { for (k = 1; k <= NF; k++) c[$k] = k; next }
+        { bytes = entry * $c["nnz"] + row * $c["n"]; memory = byte * bytes; levels = 3e-6 * $c["levels"]
+          longer = memory > levels ? memory : levels; rows++
+          if (!near($c["rate"] * $c["solve"], bytes) || !near($c["floor_memory"], memory) ||
+              !near($c["floor_levels"], levels) || !near($c["solve_over_floor"] * longer, $c["solve"])) bad = 1 }
+        END { exit bad || rows != 1 }'
+    check $? "bytes and floors: $*"
+}
+floors 12 20 2e-9 grid5:30
+floors 8 12 2e-9 --precision=f32 grid5:30
+floors 20 100 2e-9 --precision=c64 --nrhs=3 grid5:30
+floors 12 8 2e-9 --unit --lower grid5:30 # of a unit triangle the diagonal is not read
+echo 'cpu_cache 100' >>costs
+floors 12 20 7e-9 grid5:30 # from memory
+
+# ---- a plan that grows ---------------------------------------------------------------------------
+run --csv=c.csv --solvers=cpu-serial grid5:30 bidiag:9
+[ "$(column c.csv plan_grows_at | tr '\n' ' ')" = "50 0 " ]
+check $? "the plan of the larger one grows in the solve of doc/growing.md"
+for time in plan_prepare plan_first plan_grown; do
+    [ "$(column c.csv $time | grep -c '[1-9]')" = 2 ]
+    check $? "$time is known"
+done
+[ "$(column c.csv plan_growth | grep -c '[1-9]')" = 1 ] && [ "$(column c.csv plan_first | tail -n 1)" = "$(column c.csv plan_grown | tail -n 1)" ]
+check $? "what does not grow has one solver"
 
 run --csv=c.csv folder
 gives 0 "a folder"
@@ -134,6 +201,20 @@ else
     gives 0 "JSON"
     [ "$(grep -c '"solver": "cpu-serial"' j.json)" = 1 ]
     check $? "the JSON file has the solver"
+    run --json=j.json --csv=c.csv folder grid5:30 missing.mtx
+    python3 - >out 2>err <<'END'
+import csv, json
+rows, objects = list(csv.DictReader(open("c.csv", newline=""))), json.load(open("j.json"))
+assert len(rows) == len(objects) > 3
+for row, one in zip(rows, objects):
+    assert list(row) == list(one)
+    for name, value in one.items():
+        if isinstance(value, (int, float)):
+            assert abs(float(row[name]) - value) <= 1e-8 * abs(value), name
+        else:
+            assert row[name] == (value or ""), name
+END
+    check $? "CSV and JSON agree in every value"
 fi
 run --quiet folder/lower.mtx
 [ "$status" = 0 ] && [ ! -s out ] && [ ! -s err ]
@@ -244,8 +325,8 @@ gives 0 "--choice"
 check $? "a line a problem, and the shares"
 tr -d '\r' <c.csv | awk -F, '
     NR == 1 { for (k = 1; k <= NF; k++) c[$k] = k; next }
-    { m = $c["matrix"]; t = $c["solve"]; if (!(m in best) || t < best[m]) best[m] = t
-      if ($c["auto_host"]) taken[m] = t }
+    { m = $c["matrix"]; t = $c["solve_first"]; if (!(m in first) || t < first[m]) { first[m] = t; best[m] = $c["solve"] }
+      if ($c["auto_host"]) taken[m] = $c["solve"] }
     END { for (m in best) printf "%s %.3f\n", m, taken[m] / best[m] }' | sort >expected
 sed -n 's/^choice: \([^ ]*\): .* ms: \([0-9.]*\)$/\1 \2/p' out | sort >said
 awk 'NR == FNR { e[$1] = $2; next } { d = $2 - e[$1]; if (d < -0.0011 || d > 0.0011) bad = 1 } END { exit bad || NR < 6 }' \
@@ -365,22 +446,21 @@ check $? "every link of the page leads to one place"
 [ "$(grep -c '^m[0-9]' links)" = 5 ] && [ "$(grep -c '^m[0-9]' places)" = 5 ] && grep -q '^summary$' links &&
     grep -q '^solvers$' links && grep -q '^matrices$' links
 check $? "contents: the sections, and every matrix"
-[ "$(grep -c '</svg>' page.html)" = 3 ] &&
-    [ "$(grep -n '</svg>' page.html | tail -n 1 | cut -d: -f1)" -lt "$(grep -n 'id="matrices"' page.html | cut -d: -f1)" ]
-check $? "figures stand before the matrices"
+[ "$(sed '/id="matrices"/,$d' page.html | grep -c '</svg>')" = 4 ] && [ "$(grep -c '</svg>' page.html)" = 8 ]
+check $? "figures stand before the matrices, and each of these has one"
 # the page's numbers, computed again from the CSV file
 tr -d '\r' <c.csv | awk -F, '
     NR == 1 { for (k = 1; k <= NF; k++) c[$k] = k; next }
     $c["outcome"] == "good" {
-        m = $c["matrix"]; t = $c["solve"]
-        if (!(m in best) || t < best[m]) { best[m] = t; fastest[m] = $c["solver"] }
-        if ($c["auto_host"]) { taken[m] = t; chosen[$c["solver"]]++ }
+        m = $c["matrix"]; t = $c["solve"]; f = $c["solve_first"]
+        if (!(m in least) || f < least[m]) { least[m] = f; best[m] = t; fastest[m] = $c["solver"] }
+        if ($c["auto_host"]) { taken[m] = t; choice[m] = $c["solver"]; chosen[$c["solver"]]++ }
         if ($c["solver"] == "cpu-level") { level[m] = t; over += log($c["solve_over_serial"]); solved++ }
     }
     END {
         for (m in best) {
             n++; r = taken[m] / best[m]; sum += log(r); if (r > worst) worst = r
-            within += r <= 1.1; first += r == 1; wins += fastest[m] == "cpu-level"; rest += log(level[m] / best[m])
+            within += r <= 1.1; first += choice[m] == fastest[m]; wins += fastest[m] == "cpu-level"; rest += log(level[m] / best[m])
         }
         printf "<li><b>%.0f %%</b> of the choices are the fastest solver</li>\n", 100 * first / n
         printf "<li><b>%.0f %%</b> are within 1.1 of it</li>\n", 100 * within / n

@@ -14,10 +14,8 @@
 #include <string.h>
 
 enum {
-    PLANS = 5,   /* analyses and updates at most, of which the median counts */
-    ENOUGH = 20, /* solves at least, when there is time */
-    MOST = 1000, /* solves at most */
-    SHARE = 5    /* analyses and updates may take cell_seconds / SHARE each */
+    ENOUGH = 40, /* solves at least, when there is time */
+    PASSES = 2   /* at most, if the halves of the solves are apart */
 };
 
 static const double short_solves = 0.2; /* s: so long short solves are repeated */
@@ -35,7 +33,8 @@ static bool on_device(const bed *b, const cell *c)
 
 /* ---- analysis and update --------------------------------------------------------------------- */
 
-int make_plan(const bed *b, const char *solver, int device, trs_plan **plan)
+static int make_plan_for(const bed *b, const char *solver, int device, int64_t solves,
+                         trs_plan **plan)
 {
     const settings *s = b->settings;
     const trs_options opt = {.solver = solver,
@@ -44,10 +43,20 @@ int make_plan(const bed *b, const char *solver, int device, trs_plan **plan)
                              .nrhs = s->nrhs,
                              .threads = s->threads,
                              .memory_limit = s->memory_limit,
-                             .measure = s->measure && !solver,
-                             .solves = TRS_SOLVES_MANY};
+                             .measure = s->measure && !solver && solves,
+                             .solves = solves};
     int rc = trs_plan_create(plan, b->T, &opt);
     return rc ? rc : trs_plan_analyse(*plan);
+}
+
+int make_plan(const bed *b, const char *solver, int device, trs_plan **plan)
+{
+    return make_plan_for(b, solver, device, TRS_SOLVES_MANY, plan);
+}
+
+int make_default_plan(const bed *b, int device, trs_plan **plan)
+{
+    return make_plan_for(b, NULL, device, 0, plan);
 }
 
 static int fail(cell *c, int status, const char *message)
@@ -75,16 +84,15 @@ static int measure_analysis(const bed *b, cell *c, trs_plan **plan)
         sum += i->seconds_create + i->seconds_analyse;
         k++;
     }
-    c->analysis = spread_of(analysis, k).median;
-    c->setup = spread_of(setup, k).median;
+    c->analysis = spread_of(analysis, k);
+    c->setup = spread_of(setup, k);
     snprintf(c->levels_by, sizeof c->levels_by, "%s", c->info.analysis);
     c->info.solver = c->info.reason = c->info.costs = NULL; /* these strings end with the plan */
     c->info.analysis = NULL; /* and this one means nothing to another process */
     return TRS_OK;
 }
 
-/* Returns when all that was enqueued has been done. */
-static int wait_for_gpu(const bed *b)
+int wait_for_gpu(const bed *b)
 {
     double unused;
     int rc = trs_timer_start(b->timer, NULL);
@@ -106,7 +114,7 @@ static int measure_update(const bed *b, cell *c, trs_plan *plan)
         factor[k] = i.seconds_factor;
         sum += s[k++];
     }
-    c->update = spread_of(s, k).median;
+    c->update = spread_of(s, k);
     c->factor = spread_of(factor, k).median;
     return TRS_OK;
 }
@@ -140,23 +148,39 @@ static int poison(const bed *b, const cell *c)
                            : TRS_OK;
 }
 
-/* The timed solves, after a first one that warms up; when that alone takes longer than a cell may,
- * it counts and is the only one. */
-static int measure_solve(const bed *b, cell *c, const trs_plan *plan)
+/* The first solve warms up; when it alone takes longer than a cell may, it counts and is the only one. */
+int time_solves(const bed *b, const trs_plan *plan, bool gpu, int64_t most, spread half[2])
 {
     const double limit = b->settings->cell_seconds;
-    double s[MOST], first;
-    int k = 0, rc = solve_once(b, c, plan, &first);
-    if (!rc && first >= limit) s[k++] = first;
+    double s[MOST_SOLVES], first;
+    int k = 0, rc = time_solve(b, plan, gpu, &first);
+    const bool only = first >= limit || most == 1;
+    if (!rc && only) s[k++] = first;
     double start = now(), spent = 0;
-    while (!rc && first < limit && k < MOST && (k == 0 || spent < limit) &&
+    while (!rc && !only && k < most - 1 && (k == 0 || spent < limit) &&
            (k < ENOUGH || spent < short_solves)) {
-        rc = solve_once(b, c, plan, &s[k]);
+        rc = time_solve(b, plan, gpu, &s[k]);
         if (!rc) k++;
         spent = now() - start;
     }
-    if (rc) return fail(c, rc, NULL);
-    c->solve = spread_of(s, k);
+    if (rc) return rc;
+    half[1] = spread_of(s + k / 2, k - k / 2);
+    half[0] = k > 1 ? spread_of(s, k / 2) : half[1];
+    return TRS_OK;
+}
+
+/* Where the two halves are apart, something else keeps the machine busy: they are measured again. */
+static int measure_solve(const bed *b, cell *c, const trs_plan *plan)
+{
+    spread half[2];
+    int rc;
+    do {
+        rc = time_solves(b, plan, on_device(b, c), MOST_SOLVES, half);
+        if (rc) return fail(c, rc, NULL);
+        c->steady = !are_apart(&half[0], &half[1]);
+    } while (++c->passes < PASSES && !c->steady);
+    c->first = half[0];
+    c->solve = half[1];
     return TRS_OK;
 }
 

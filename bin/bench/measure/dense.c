@@ -14,6 +14,7 @@
 #include "bin/common/message.h"
 #include "bin/common/numbers.h"
 #include "cell.h"
+#include "host.h"
 #include "solvers.h"
 
 #include <math.h>
@@ -210,8 +211,10 @@ static int run_size(const family *f, int64_t n, taker to)
                 .nnz = f->triangle ? n * (n + 1) / 2 : n * n,
                 .levels = n,
                 .widest = 1,
-                .longest = n};
+                .longest = n,
+                .load = {load_average()}};
     measure_size(f, n, &r);
+    r.load[1] = load_average();
     int code = to.take(to.user, &r);
     result_free(&r);
     return code;

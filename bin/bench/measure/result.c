@@ -4,6 +4,7 @@
 #include "result.h"
 
 #include "bin/common/message.h"
+#include "bin/common/numbers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ double promised_error(const cell *c)
 
 double total(const cell *c)
 {
-    return c->analysis + c->solve.median;
+    return c->analysis.median + c->solve.median;
 }
 
 double seconds_to_solve(const result *r, const cell *c)
@@ -87,6 +88,22 @@ double over_total(const result *r, const cell *c, const char *reference)
 {
     const cell *f = find_cell(r, reference, 0);
     return f && !c->status ? total(c) / total(f) : (double)NAN;
+}
+
+double least_bytes(const result *r, int nrhs)
+{
+    const double elem = (double)size_of_number(r->dtype), n = (double)r->n;
+    const double entries = (double)r->nnz - (r->kind & TRS_UNIT ? n : 0);
+    return entries * (elem + 4) + n * (4 + 2 * elem * nrhs);
+}
+
+bound bound_of(const result *r, const cell *c, int nrhs)
+{
+    const bool there = c->solver.needs && !strcmp(c->solver.needs, "cuda");
+    const double bytes = least_bytes(r, nrhs), seconds = c->solve.median;
+    if (!r->byte[there] || !seconds) return (bound){NAN, NAN, NAN, NAN};
+    const double memory = bytes * r->byte[there], levels = (double)r->levels * r->level[there];
+    return (bound){bytes / seconds, memory, levels, seconds / fmax(memory, levels)};
 }
 
 /* ---- many results ---------------------------------------------------------------------------- */

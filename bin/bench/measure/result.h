@@ -20,12 +20,16 @@ typedef struct cell { /* one solver on one triangle; all times in seconds */
     char message[320];
     trs_info info;      /* of the plan, without its strings */
     char levels_by[64]; /* trs_info.analysis */
-    double analysis;    /* by the vendor's library where it has one, else of the levels */
-    double setup;       /* the rest of trs_plan_analyse */
-    double update;
+    spread analysis;    /* by the vendor's library where it has one, else of the levels */
+    spread setup;       /* the rest of trs_plan_analyse */
+    spread update;
     double factor; /* the part of update that makes L and U; 0: there is none */
     int block;     /* of the solvers that TRS_LU_BLOCK sets the block size of; 0: its default */
-    spread solve;
+    /* The solves of the first half decide which solver is the best; those of the second half are what is reported.  So the
+     * best of many solvers is not faster by chance. */
+    spread first, solve;
+    int passes;  /* how often both halves were measured, because they were apart (are_apart) */
+    bool steady; /* they are not apart, at last */
     trs_error error;
     bool accurate; /* its backward error is within the bound of its precision */
 } cell;
@@ -40,6 +44,14 @@ typedef struct io_figures { /* of --io: one file; times in seconds */
     double write;
 } io_figures;
 
+/* A plan with default options; times in seconds, all 0: there is none.  It takes
+ *     prepare + k first                                   for k < grows_at solves, or grows_at = 0
+ *     prepare + (grows_at - 1) (first - grown) + growth + k grown    for more */
+typedef struct growing {
+    int64_t grows_at; /* as in trs_info */
+    double prepare, first, growth, grown;
+} growing;
+
 typedef struct result { /* one triangle, or why there is none */
     const char *name;   /* of the file without its folders, and L or U for a factor */
     const char *file;   /* the matrix, with its folders, or KIND:SIZE; NULL: of --dense */
@@ -51,9 +63,13 @@ typedef struct result { /* one triangle, or why there is none */
     double sweep;    /* seconds that the levels take by a sweep over the rows; 0: not measured */
     double sort;     /* ... by a topological sort of the columns */
     char costs[200]; /* where the cost model has its numbers from */
-    double alloc;    /* --dense with a GPU: seconds to allocate A, b, x there; else 0 */
-    double copy;     /* ... to copy A and b there, and x back */
-    io_figures io;   /* of --io; else all 0 */
+    double load[2];  /* load_average before and after */
+    /* By the costs of the library: seconds for a byte from memory, and for a level; on the host, on the device; 0: not known */
+    double byte[2], level[2];
+    growing growing;
+    double alloc;  /* --dense with a GPU: seconds to allocate A, b, x there; else 0 */
+    double copy;   /* ... to copy A and b there, and x back */
+    io_figures io; /* of --io; else all 0 */
     int count;
     cell *cells; /* [count] */
 } result;
@@ -102,6 +118,19 @@ const cell *find_cell(const result *r, const char *solver, int block);
 /* Seconds over those of a reference in the same result; NaN when either did not run. */
 double over_solve(const result *r, const cell *c, const char *reference);
 double over_total(const result *r, const cell *c, const char *reference);
+
+/* Bytes that a solve moves at least: of the matrix in CSR with indices of 32 bits, B and X. */
+double least_bytes(const result *r, int nrhs);
+
+/* What limits a solve where the solver runs, by result.byte and result.level; NaN: these are not known. */
+typedef struct bound {
+    double rate; /* least_bytes over the time of the solve, bytes a second */
+    double memory,
+        levels;   /* seconds that these bytes take, and that the levels take one after the other */
+    double ratio; /* of the solve to the longer of the two */
+} bound;
+
+bound bound_of(const result *r, const cell *c, int nrhs);
 
 /* ---- many results ---------------------------------------------------------------------------- */
 

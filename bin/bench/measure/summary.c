@@ -33,7 +33,7 @@ choice find_choice(const settings *s, const result *r)
         const cell *c = &r->cells[k];
         if (!c->status && is_chosen(s, c)) p.taken = c;
         if (!counts(s, c)) continue;
-        if (!p.best || seconds_to_solve(r, c) < seconds_to_solve(r, p.best)) p.best = c;
+        if (!p.best || c->first.median < p.best->first.median) p.best = c;
     }
     if (p.taken && p.best) p.ratio = p.taken->solve.median / p.best->solve.median;
     return p;

@@ -13,9 +13,9 @@
 typedef struct choice {
     /* the automatic choice; NULL: it was not run, or failed */
     const cell *taken;
-    /* the fastest that competes and is accurate; NULL: there is none */
+    /* the fastest that competes and is accurate, judged by cell.first; NULL: there is none */
     const cell *best;
-    /* of their solve times; NaN: one of the two is missing */
+    /* of their solve times (cell.solve); NaN: one of the two is missing */
     double ratio;
 } choice;
 

@@ -4,6 +4,8 @@
 #include "triangle.h"
 
 #include "cell.h"
+#include "host.h"
+#include "select/predict.h"
 #include "solvers.h"
 
 #include <stdio.h>
@@ -17,6 +19,18 @@ static bool concerns_all(int status)
 {
     return status == TRS_EPIVOT || status == TRS_EMATRIX || status == TRS_EARG ||
            status == TRS_EFILE || status == TRS_EFORMAT;
+}
+
+/* What the library takes for the costs of a byte and of a level, there. */
+static void find_costs(const trs_plan *plan, int device, result *r, int nrhs)
+{
+    const bool there = device != TRS_HOST;
+    trs_machine m;
+    if (strcmp(trs_version(), TRS_VERSION) || trs_plan_machine(plan, &m)) return;
+    const bool cached = least_bytes(r, nrhs) < m.cpu_cache;
+    const double cpu = cached ? m.cpu_cached : m.cpu_byte;
+    r->byte[there] = there ? m.gpu_byte : cpu;
+    r->level[there] = there ? m.gpu_latency : m.cpu_latency;
 }
 
 /* Marks what the cost model chooses for B and X there.  With TRS_HOST also the features of the
@@ -39,6 +53,7 @@ static int mark_choice(const bed *b, int device, result *r)
         r->levels = i.levels, r->widest = i.widest, r->longest = i.longest;
         if (concerns_all(rc)) snprintf(r->trouble, sizeof r->trouble, "%s", why);
     }
+    if (!rc) find_costs(plan, device, r, b->settings->nrhs);
     trs_plan_destroy(plan);
     return concerns_all(rc) ? rc : TRS_OK;
 }
@@ -64,7 +79,7 @@ static double level_seconds(const bed *b, const char *solver)
 int measure_triangle(const settings *s, const char *name, const trs_mat *T, result *r)
 {
     bed b = {.settings = s, .T = T};
-    *r = (result){.name = name, .kind = T->kind, .dtype = T->dtype};
+    *r = (result){.name = name, .kind = T->kind, .dtype = T->dtype, .load = {load_average()}};
     r->cells = make_cells(s, &r->count);
     progress(s, name, "levels");
     int rc = r->cells ? mark_choice(&b, TRS_HOST, r) : TRS_EMEM;
@@ -76,7 +91,10 @@ int measure_triangle(const settings *s, const char *name, const trs_mat *T, resu
         progress(s, name, r->cells[k].solver.name);
         measure_cell(&b, &r->cells[k]);
     }
+    progress(s, name, "a plan that grows");
+    if (!rc) measure_growing(&b, &r->growing);
     progress(s, NULL, NULL);
+    r->load[1] = load_average();
     bed_free(&b);
     return rc;
 }

@@ -93,23 +93,46 @@ static void put_place(const settings *s, const cell *c, row *to)
     put_whole(to, "full", c->solver.full);
 }
 
-static void put_times(const result *r, const cell *c, row *to)
+static void put_times(const settings *s, const result *r, const cell *c, row *to)
 {
+    const bound b = bound_of(r, c, s->nrhs);
     put_real(to, "create", known(c, c->info.seconds_create));
-    put_real(to, "analysis", known(c, c->analysis));
+    put_whole(to, "plans", c->analysis.count);
+    put_real(to, "analysis", known(c, c->analysis.median));
+    put_real(to, "analysis_spread", known(c, relative_spread(&c->analysis)));
     put_text(to, "levels_by", c->levels_by);
-    put_real(to, "setup", known(c, c->setup));
-    put_real(to, "update", known(c, c->update));
+    put_real(to, "setup", known(c, c->setup.median));
+    put_real(to, "setup_spread", known(c, relative_spread(&c->setup)));
+    put_whole(to, "updates", c->update.count);
+    put_real(to, "update", known(c, c->update.median));
+    put_real(to, "update_spread", known(c, relative_spread(&c->update)));
     put_real(to, "factor", c->factor > 0 ? known(c, c->factor) : (double)NAN);
+    put_real(to, "solve_first", known(c, c->first.median));
     put_whole(to, "solves", c->solve.count);
     put_real(to, "solve_min", known(c, c->solve.min));
     put_real(to, "solve", known(c, c->solve.median));
+    put_real(to, "solve_spread", known(c, relative_spread(&c->solve)));
     put_real(to, "solve_max", known(c, c->solve.max));
+    put_whole(to, "passes", c->passes);
+    put_whole(to, "steady", c->steady);
+    put_real(to, "rate", known(c, b.rate));
+    put_real(to, "floor_memory", known(c, b.memory));
+    put_real(to, "floor_levels", known(c, b.levels));
+    put_real(to, "solve_over_floor", known(c, b.ratio));
     put_real(to, "total", known(c, total(c)));
     put_real(to, "total_over_multiblock", over_total(r, c, "cuda-multiblock"));
     put_real(to, "solve_over_cusparse", over_solve(r, c, "cusparse"));
     put_real(to, "solve_over_serial", over_solve(r, c, "cpu-serial"));
     put_real(to, "predicted", known(c, c->info.predicted));
+}
+
+static void put_growing(const growing *g, row *to)
+{
+    put_seconds(to, "plan_prepare", g->prepare);
+    put_whole(to, "plan_grows_at", g->grows_at);
+    put_seconds(to, "plan_first", g->first);
+    put_seconds(to, "plan_growth", g->growth);
+    put_seconds(to, "plan_grown", g->grown);
 }
 
 static const char *accuracy_name(const cell *c)
@@ -168,7 +191,8 @@ static void put_cell(const session *s, const result *r, const cell *c, row *to)
     put_whole(to, "auto_host", c->auto_host);
     put_whole(to, "auto_device", c->auto_device);
     put_whole(to, "block", c->block);
-    put_times(r, c, to);
+    put_times(&s->settings, r, c, to);
+    put_growing(&r->growing, to);
     put_seconds(to, "alloc", r->alloc);
     put_seconds(to, "copy", r->copy);
     put_outcome(r, c, to);
@@ -178,6 +202,21 @@ static void put_cell(const session *s, const result *r, const cell *c, row *to)
 int rows_of(const result *r)
 {
     return *r->trouble ? 1 : r->count;
+}
+
+/* The facts of the run are the same in every row. */
+static void put_facts(const host *h, row *to)
+{
+    put_whole(to, "threads", h->threads);
+    put_text(to, "cpu", h->cpu);
+    put_text(to, "clock", h->clock);
+    put_text(to, "os", h->os);
+    put_text(to, "blas", h->blas);
+    put_text(to, "command", h->command);
+    put_text(to, "compiler", built_by);
+    put_text(to, "commit", built_commit);
+    put_text(to, "version", trs_version());
+    put_text(to, "date", h->date);
 }
 
 void make_row(const session *s, const result *r, int k, row *to)
@@ -190,15 +229,14 @@ void make_row(const session *s, const result *r, int k, row *to)
     to->group[0] = '\0';
     if (io) put_file(r, to);
     else put_cell(s, r, *r->trouble ? &none : &r->cells[k], to);
-    put_whole(to, "threads", h->threads);
-    put_text(to, "cpu", h->cpu);
     if (!io) {
         put_text(to, "gpu", h->gpu);
         put_text(to, "driver", h->driver);
         put_text(to, "costs", r->costs);
         put_whole(to, "seed", SEED);
+        put_real(to, "load_before", r->load[0]);
+        put_real(to, "load_after", r->load[1]);
     }
-    put_text(to, "version", trs_version());
-    put_text(to, "date", h->date);
+    put_facts(h, to);
     if (!io) put_text(to, "file", r->file ? r->file : "");
 }

@@ -4,7 +4,7 @@
 
 #include "report.h"
 
-enum { MOST_FIELDS = 64 };
+enum { MOST_FIELDS = 96 };
 
 typedef struct field {
     const char *column;
