@@ -54,4 +54,8 @@ tests_programs_t_fit_LDADD = $(CMOCKA_LIBS)
 check_PROGRAMS += tests/programs/t_timing
 tests_programs_t_timing_SOURCES = tests/programs/t_timing.c $(TIMING)
 tests_programs_t_timing_LDADD = $(CMOCKA_LIBS)
+check_PROGRAMS += tests/programs/t_choice
+tests_programs_t_choice_SOURCES = tests/programs/t_choice.c bin/bench/measure/result.c bin/bench/measure/result.h \
+	bin/bench/measure/summary.c bin/bench/measure/summary.h $(MESSAGE) $(NUMBERS) $(TIMING)
+tests_programs_t_choice_LDADD = $(TRISOLVE) $(CMOCKA_LIBS)
 endif

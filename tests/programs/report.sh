@@ -57,6 +57,7 @@ expect 0 'it is the same page' cmp again.html page.html
 # cpu-serial 2 k       4 + k <= 2 k from 4 on, but 34.25 > 22 at k = 11; 31.5 <= 1.75 k from 18 on
 # cusparse 40 + k      always
 # lapack-x 1 + .5 k    31.5 - 1 <= k / 4 from 122 on; its setup counts
+# lapack-y 1.2 k       31.5 <= .95 k from 33.2 on
 # cublas-x .2 k        never
 total=plan_prepare,plan_grows_at,plan_first,plan_growth,plan_grown,create,solve_first,steady
 grown() { cell "$@" | sed 's/$/,4e-3,11,1e-3,20e-3,2.5e-4,10e-3,,1/'; }
@@ -64,13 +65,14 @@ grown() { cell "$@" | sed 's/$/,4e-3,11,1e-3,20e-3,2.5e-4,10e-3,,1/'; }
     echo "$columns,$total"
     grown a 9 cpu-serial cpu host 0 0 good 2e-3 9;  grown a 9 cusparse cpu host 0 0 good 1e-3 40e-3
     grown a 9 lapack-x cpu host 0 0 good 5e-4 1e-3; grown a 9 cublas-x cpu host 0 0 good 2e-4
+    grown a 9 lapack-y cpu host 0 0 good 12e-4
     grown a 9 cpu-b cpu host 0 host good 2.5e-4 7e-3
 } >total.csv
 expect 0 'one triangle' report total.csv -o page.html --plot one
 says one/total.svg '<title>a plan that grows: 1 5, 2 6, 5 9, 10 14, 11 34.25, 20 36.5, 50 44, 100 56.5, 200 81.5, 500 156.5, 1000 281.5,'
 says one/total.svg '<title>cpu-b, the choice: 1 17.25, 2 17.5,'; says one/total.svg '<title>cpu-serial: 1 2, 2 4, .*, 10000 20000<'
 says one/total.svg '<title>cusparse: 1 41,'; says one/total.svg '<title>lapack-x: 1 1.5,'
-says page.html 'cpu-serial: from 18 solves on, cusparse: from 1 solves on, lapack-x: from 122 solves on, cublas-x: never'
+says page.html 'cpu-serial: from 18 solves on, cusparse: from 1 solves on, lapack-x: from 122 solves on, cublas-x: never, lapack-y: from 34 '
 says page.html '<td>cusparse</td>.*<td>1</td><td>1.0e-16</td>'; says page.html '<td>lapack-x</td>.*<td>122</td><td>1.0e-16</td>'
 # on b the plan does not grow: 1 + k; cpu-serial 4 k; both together: sqrt (2 / 5 4 / 2), sqrt (2000 / 281.5 4000 / 1001)
 {
@@ -83,6 +85,10 @@ says two/total.svg '<title>cublas-x: 1 0.04, .*, 10000 0.79004'
 expect 0 'a figure for both and for each' test "$(grep -c 'svg xmlns' page.html)" = 5 # profile, solve, total; a, b
 says page.html '<td>cpu-serial <small>choice for the host</small> <small>unsteady</small></td>'
 says page.html '<b>1</b> solves on a busy machine'
+# it grows in solve 2: 5, then 4.85 + k / 4; cpu-serial 4 k
+{ echo "$columns,$total"; cell d 9 cpu-serial cpu host 0 host good 4e-3 | sed 's/$/,4e-3,2,1e-3,1e-4,2.5e-4,0,,1/'; } >soon.csv
+expect 0 'a plan that grows soon' report soon.csv -o page.html; says page.html 'cpu-serial: from 2 solves on'
+says page.html 'a plan that grows: 1 5, 2 5.35, 5 6.1,'
 # the fastest is judged by other solves than those that are shown
 {
     echo "$columns,$total"
