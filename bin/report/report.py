@@ -42,6 +42,8 @@ class Cell:
         self.seconds = self.solve + factor
         self.judged = self.number("solve_first", self.solve) + factor
         self.steady = row.get("steady") != "0" or not self.ran
+        again = "measured again" if self.steady else "unsteady"
+        self.note = again if row.get("passes") == "2" else ""
         self.normwise = row.get("accuracy") == "inverting"
         self.error = self.number("normwise" if self.normwise else "omega")
 
@@ -708,7 +710,7 @@ def solver_row(result, cell, total):
     ratios += [number(1e-9 * cell.number("rate")), number(cell.number("solve_over_floor")),
                number(total.break_even(cell.name))]
     error = f"{cell.error:.1e}{' N' * cell.normwise}{' inaccurate' * (not cell.good)}"
-    return best, [name + " <small>unsteady</small>" * (not cell.steady)] + times + spread + ratios + [error]
+    return best, [name + f" <small>{cell.note}</small>" * bool(cell.note)] + times + spread + ratios + [error]
 
 
 def matrix_section(run, k, r):

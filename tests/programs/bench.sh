@@ -95,8 +95,11 @@ tr -d '\r' <c.csv | awk -F, '
           $c["update_spread"] == "" || $c["passes"] < 1 || $c["passes"] > 2 || ($c["passes"] < 2 && !$c["steady"])) bad = 1 }
     END { exit bad }'
 check $? "each median has its spread and number; what is unsteady was measured twice"
-[ "$(grep -c '  UNSTEADY$' out)" = "$(column c.csv steady | grep -c 0)" ]
+column c.csv passes >pas; column c.csv steady >st
+[ "$(grep -c "  UNSTEADY$" out)" = "$(paste -d, pas st | grep -c 2,0)" ]
 check $? "unsteady in the table is unsteady in the CSV file"
+[ "$(grep -c '  measured again$' out)" = "$(paste -d, pas st | grep -c 2,1)" ]
+check $? "so is what was measured again"
 [ "$(column c.csv auto_host | grep -c 1)" = 1 ]
 check $? "one solver is the automatic choice"
 column c.csv solver | grep -n "^cpu-serial$" | cut -d: -f1 >line

@@ -21,9 +21,9 @@ static const char legend[] =
     "  setup     the rest of the time until the plan is ready\n"
     "  solve     median of the second half of the solves; of: their number; +-: the distance of "
     "their\n"
-    "            quartiles over the median.  UNSTEADY: the first half took another time, also "
-    "when\n"
-    "            all were measured again, so something else keeps the machine busy\n"
+    "            quartiles over the median.  If the first half took another time, because "
+    "something else\n"
+    "            keeps the machine busy, all are measured again; UNSTEADY: that did not help\n"
     "  total     analysis + one solve;  total/multi: over the total of cuda-multiblock\n"
     "            (how many times faster cuda-multiblock is)\n"
     "  omega     componentwise backward error; N: normwise, where only that is promised\n"
@@ -38,6 +38,12 @@ static int begin(const report *p)
     print_host(&p->session->host);
     fputs(legend, stdout);
     return EXIT_GOOD;
+}
+
+static const char *steadiness(const cell *c)
+{
+    if (!c->steady) return "  UNSTEADY";
+    return c->passes > 1 ? "  measured again" : "";
 }
 
 static void print_cell(const settings *s, const result *r, const cell *c)
@@ -62,7 +68,7 @@ static void print_cell(const settings *s, const result *r, const cell *c)
     print_number(over_solve(r, c, "cpu-serial"));
     print_number(1e-9 * b.rate);
     print_number(b.ratio);
-    printf("%s%s\n", c->accurate ? "" : "  INACCURATE", c->steady ? "" : "  UNSTEADY");
+    printf("%s%s\n", c->accurate ? "" : "  INACCURATE", steadiness(c));
 }
 
 static int add(const report *p, const result *r)
