@@ -34,13 +34,14 @@ bin_trisolve_bench_LDADD = $(FACTOR_LIBS) $(TRISOLVE) $(JANSSON_LIBS)
 # users.  Without git the commit is that of the tarball.
 CLEANFILES += build.inc
 NO_FLAGS = -W% -ffile-prefix-map=% -fdebug-prefix-map=% -fmacro-prefix-map=%
-COMPILER = $(notdir $(CC)) $(filter-out $(NO_FLAGS),$(TRS_CFLAGS) $(OPENMP_CFLAGS) $(CPPFLAGS) $(CFLAGS)) \
-	$(if $(NVCC),$(shell $(NVCC) --version | sed -n 's/^Cuda.* release //p') $(NVCC_GENCODE) $(NVCCFLAGS))
+COMPILER = $(notdir $(CC)) $(filter-out $(NO_FLAGS),$(TRS_CFLAGS) $(OPENMP_CFLAGS) $(CPPFLAGS) $(CFLAGS))
+CUDA_COMPILER = $(if $(NVCC),; nvcc $(NVCC_GENCODE) $(NVCCFLAGS) ($(lastword $(shell $(NVCC) --version | grep release))))
 build.inc: FORCE
 	@{ commit=`if test -e $(srcdir)/.git; then \
 	  GIT_OPTIONAL_LOCKS=0 git -C $(srcdir) describe --always --dirty --abbrev=40 --exclude='*'; \
 	  else cat $(srcdir)/COMMIT; fi 2>/dev/null`; echo "#define TRS_COMMIT \"$$commit\""; \
-	  echo '#define TRS_COMPILER "$(subst ',,$(subst ",,$(strip $(COMPILER))))"'; } >$@.new && $(IF_CHANGED)
+	  echo '#define TRS_COMPILER "$(subst ',,$(subst ",,$(COMPILER)))"'; \
+	  echo '#define TRS_CUDA_COMPILER "$(subst ',,$(subst ",,$(CUDA_COMPILER)))"'; } >$@.new && $(IF_CHANGED)
 bin/bench/measure/host.$(OBJEXT): build.inc
 dist-hook: build.inc
 	sed -n 's/.*TRS_COMMIT "\(.*\)"/\1/p' build.inc >$(distdir)/COMMIT

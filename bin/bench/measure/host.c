@@ -17,7 +17,7 @@
 #endif
 
 const char built_commit[] = TRS_COMMIT;
-const char built_by[] = TRS_COMPILER ", version " __VERSION__;
+const char built_by[] = TRS_COMPILER " (" __VERSION__ ")" TRS_CUDA_COMPILER;
 
 /* Copies what follows the key in the first line that begins with it, without quotation marks; "unknown": no line does. */
 static void find_line(const char *file, const char *key, char *to, size_t size)
