@@ -152,7 +152,7 @@ static int poison(const bed *b, const cell *c)
 int time_solves(const bed *b, const trs_plan *plan, bool gpu, int64_t most, spread half[2])
 {
     const double limit = b->settings->cell_seconds;
-    double s[MOST_SOLVES], first;
+    double s[MOST_SOLVES], first = 0;
     int k = 0, rc = time_solve(b, plan, gpu, &first);
     const bool only = first >= limit || most == 1;
     if (!rc && only) s[k++] = first;

@@ -16,10 +16,10 @@ int make_plan(const bed *b, const char *solver, int device, trs_plan **plan);
 int make_default_plan(const bed *b, int device, trs_plan **plan);
 
 enum {
-    PLANS = 5,
-    MOST_SOLVES = 1001,
-    SHARE = 5
-}; /* at most; analyses and updates may take cell_seconds / SHARE each */
+    PLANS = 5,          /* analyses, and updates, at most */
+    MOST_SOLVES = 1001, /* with the one that warms up */
+    SHARE = 5           /* analyses and updates may take cell_seconds / SHARE each */
+};
 
 /* Measures what a plan with default options takes (growing.c), and leaves g all 0 where it fails. */
 void measure_growing(const bed *b, growing *g);

@@ -124,10 +124,10 @@ double least_bytes(const result *r, int nrhs);
 
 /* What limits a solve where the solver runs, by result.byte and result.level; NaN: these are not known. */
 typedef struct bound {
-    double rate; /* least_bytes over the time of the solve, bytes a second */
-    double memory,
-        levels;   /* seconds that these bytes take, and that the levels take one after the other */
-    double ratio; /* of the solve to the longer of the two */
+    double rate;   /* least_bytes over the time of the solve, bytes a second */
+    double memory; /* seconds that these bytes take */
+    double levels; /* seconds that the levels take one after the other */
+    double ratio;  /* of the solve to the longer of the two */
 } bound;
 
 bound bound_of(const result *r, const cell *c, int nrhs);
