@@ -161,9 +161,8 @@ int trs_lines_check(trs_context *ctx, const trs_mat *A, void *stream)
     const source m = source_of(A);
     cudaMemsetAsync(there, 0xff, sizeof wrong, s);
     check_kernel<<<blocks_of(max((int64_t)m.majors, m.blocks)), PLAIN, 0, s>>>(m, there);
-    cudaError_t e = cudaMemcpyAsync(wrong, there, sizeof wrong, cudaMemcpyDeviceToHost, s);
-    if (e == cudaSuccess) e = cudaStreamSynchronize(s);
-    rc = cuda_status(e, "looking at a matrix");
+    cudaMemcpyAsync(wrong, there, sizeof wrong, cudaMemcpyDeviceToHost, s);
+    rc = trs_gpu_wait(s);
     trs_gpu_free(ctx, there);
     if (rc) return rc;
     return report(A, wrong);

@@ -66,8 +66,9 @@ int general_values(const trs_instance *inst, general_data *d, void *stream)
     const size_t bytes = (size_t)(n * n) * trs_size(op->tri.dtype);
     int rc = trs_operator_device(op, TRS_OP_VALUES);
     if (!rc) rc = trs_gpu_wait(stream); /* what follows is on the default one */
-    if (!rc && cudaMemcpy(d->columns, op->device.val, bytes, cudaMemcpyDeviceToDevice))
-        rc = trs_fail(TRS_EDEVICE, "the full matrix could not be copied");
+    if (!rc)
+        rc = cuda_status(cudaMemcpy(d->columns, op->device.val, bytes, cudaMemcpyDeviceToDevice),
+                         "copy of the full matrix");
     if (!rc) trs_operator_drop(op, TRS_OP_VALUES);
     if (rc || n == 0) return rc;
     return for_type(op->tri.dtype, [&]<class T>(T) {

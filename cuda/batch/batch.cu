@@ -104,5 +104,5 @@ int trs_gpu_solve_batch(const trs_batch_job *j, int64_t *first)
     int rc = launch(j, stream);
     if (rc) return rc;
     cudaMemcpyAsync(first, found, bytes, cudaMemcpyDeviceToHost, stream);
-    return cuda_status(cudaStreamSynchronize(stream), "a batch");
+    return trs_gpu_wait(stream);
 }

@@ -216,10 +216,8 @@ static int make_rounds(const chain *d, int32_t n, const trs_device_view *L, cuda
 {
     const unsigned blocks = blocks_of(n);
     T *a = (T *)d->a;
-    if (cudaMemsetAsync(d->substituted, d->rounds ? 0 : 1, sizeof *d->substituted, stream) !=
-        cudaSuccess)
-        return TRS_EDEVICE;
-    if (d->rounds == 0 || n == 0) return TRS_OK;
+    cudaMemsetAsync(d->substituted, d->rounds ? 0 : 1, sizeof *d->substituted, stream);
+    if (d->rounds == 0 || n == 0) return launched();
     start_kernel<T><<<blocks, THREADS, 0, stream>>>(n, L->ptr, L->idx, (const T *)L->val, d->p, a,
                                                     d->substituted);
     for (int k = 1; k < d->rounds; k++) {

@@ -98,10 +98,8 @@ static int solve(const trs_instance *inst, const trs_job *job)
     int rc = trs_gpu_copy_lines(w->buffer, width, b.p, (size_t)(by_rows ? b.rs : b.cs) * size,
                                 width, lines, false, job->stream);
     if (!rc && cudaLaunchHostFunc(job->stream, run, call_of(w, job->nrhs, by_rows, job->conj)) !=
-                   cudaSuccess) {
-        (void)cudaGetLastError();
-        rc = TRS_EDEVICE;
-    }
+                   cudaSuccess)
+        rc = trs_fail(TRS_EDEVICE, "cuda-host: %s", cudaGetErrorName(cudaGetLastError()));
     if (rc) return rc;
     return trs_gpu_copy_lines(x.p, (size_t)(by_rows ? x.rs : x.cs) * size, w->buffer, width, width,
                               lines, true, job->stream);

@@ -109,7 +109,6 @@ static int look_at_rows(trs_context *ctx, dataflow *d)
     if (f->nodes == 0) return TRS_OK;
     cudaMemsetAsync(sum, 0, sizeof squares);
     row_node_kernel<<<blocks_of(f->nodes), PLAIN>>>(*f, d->row_node, (unsigned long long *)sum);
-    if (launched()) return trs_fail(TRS_EDEVICE, "the places of rows cannot be found");
     const int rc = trs_gpu_get(ctx, &squares, sum, sizeof squares);
     d->long_rows = (double)squares > (double)LONG * (double)f->nnz;
     return rc;
@@ -151,7 +150,8 @@ template <class S, class T = typename S::type>
 static int launch(const many_args<T> &k, int blocks, cudaStream_t stream)
 {
     const size_t flags = (size_t)k.nodes * S::WIDTH * sizeof(T);
-    if (cudaMemsetAsync(k.y, 0xff, flags, stream) != cudaSuccess) return TRS_EDEVICE;
+    const int rc = cuda_status(cudaMemsetAsync(k.y, 0xff, flags, stream), "cuda-dataflow");
+    if (rc) return rc;
     return launch_together((const void *)many_kernel<S>, blocks, THREADS, k, stream);
 }
 

@@ -295,7 +295,8 @@ template <class T> static int solve(const dataflow *d, const trs_job *job)
         typed<T>(job->x),  job->conj};
     const size_t bytes = (size_t)f->nodes * sizeof(T) * (size_t)stride_of(f->nodes, sizeof(T));
     TRS_ASSERT((int64_t)bytes <= single_work_bytes(f->nodes, d->dtype));
-    if (cudaMemsetAsync(k.y, 0xff, bytes, stream) != cudaSuccess) return TRS_EDEVICE;
+    const int rc = cuda_status(cudaMemsetAsync(k.y, 0xff, bytes, stream), "cuda-dataflow");
+    if (rc) return rc;
     return launch_together(kernel_of<T>(f), d->single_blocks, THREADS, k, stream);
 }
 

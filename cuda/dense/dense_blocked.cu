@@ -98,7 +98,7 @@ template <class T, int R> static int grid_of(int nt)
 {
     const auto kernel = solve_kernel<T, R>;
     const size_t bytes = sizeof(memory<T, R>);
-    if (allow_shared(kernel, bytes) != cudaSuccess) return 0;
+    if (allow_shared(kernel, bytes)) return 0;
     return waiting_blocks((const void *)kernel, BLOCK_THREADS, bytes,
                           max(nt, 1) * (BLOCK / ROWS<R>));
 }

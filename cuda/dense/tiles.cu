@@ -266,9 +266,8 @@ static int take(const tiles *d, int64_t n, const trs_device_view *view, const T 
     const rows_of_l<T> L = {n, d->nt, view->ptr, view->idx, val, d->begin};
     const panel_at<T> P = {(T *)d->tile, (T *)d->joined, d->weight};
     const unsigned nt = (unsigned)d->nt, panels = (unsigned)panels_of(d->nt);
-    if (allow_shared(invert_kernel<T>, bytes) != cudaSuccess ||
-        allow_shared(join_kernel<T>, slices) != cudaSuccess ||
-        allow_shared(scale_kernel<T>, bytes) != cudaSuccess)
+    if (allow_shared(invert_kernel<T>, bytes) || allow_shared(join_kernel<T>, slices) ||
+        allow_shared(scale_kernel<T>, bytes))
         return TRS_EDEVICE;
     invert_kernel<T><<<nt, BLOCK_THREADS, bytes, stream>>>(L, P, d->substituted, d->split);
     join_kernel<T><<<dim3((PANEL - 1) * TILE_SLICES<T>, panels), BLOCK_THREADS, slices, stream>>>(

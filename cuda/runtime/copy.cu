@@ -127,9 +127,10 @@ int trs_gpu_put(trs_context *ctx, void *to, const void *from, size_t bytes)
 
 int trs_gpu_get(trs_context *ctx, void *to, const void *from, size_t bytes)
 {
+    cudaError_t e = cudaGetLastError(); /* of the launch that was to write it */
+    if (e) return cuda_status(e, "work on the device");
     if (bytes >= TOUCHED_FROM) trs_touch(ctx, to, bytes);
     const trs_ring *r = ring_for(ctx, bytes);
-    cudaError_t e;
     if (r) e = get_by_ring(ctx, r, (char *)to, (const char *)from, bytes);
     else e = copy_and_wait(to, from, bytes, cudaMemcpyDeviceToHost);
     return cuda_status(e, "copy from the device");

@@ -130,10 +130,12 @@ int waiting_blocks(const void *kernel, int threads, size_t shared, double wanted
 
 /* ---- streams ------------------------------------------------------------------------------------------- */
 
+/* The error of a launch before it, too. */
 int trs_gpu_wait(void *stream)
 {
-    return cuda_status(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)),
-                       "work on the device");
+    const cudaError_t before = cudaGetLastError();
+    const cudaError_t waited = cudaStreamSynchronize(static_cast<cudaStream_t>(stream));
+    return cuda_status(before ? before : waited, "work on the device");
 }
 
 bool trs_gpu_is_capturing(void *stream)

@@ -75,9 +75,11 @@ inline int launch_together(const void *kernel, int blocks, int threads, const A 
 }
 
 /* Lets a kernel have that much dynamic shared memory. */
-template <class K> inline cudaError_t allow_shared(K kernel, size_t bytes)
+template <class K> inline int allow_shared(K kernel, size_t bytes)
 {
-    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    return cuda_status(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
+        "shared memory of a kernel");
 }
 
 /* ---- inside a block ----------------------------------------------------------------------------------- */

@@ -236,7 +236,7 @@ template <class T, int R> static int grid_of(const supernodal *d)
         return waiting_blocks((const void *)small_kernel<T, R>, BLOCK_THREADS, 0,
                               (double)max(work, (int64_t)multiprocessors()));
     }
-    if (allow_shared(mixed_kernel<T, R>, bytes) != cudaSuccess) return 0;
+    if (allow_shared(mixed_kernel<T, R>, bytes)) return 0;
     return waiting_blocks((const void *)mixed_kernel<T, R>, BLOCK_THREADS, bytes,
                           max(d->s.tasks, 1));
 }

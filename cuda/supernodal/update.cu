@@ -460,9 +460,8 @@ static int take(const supernodal *d, const trs_device_view *direct, const T *val
     T *stored = (T *)d->stored;
     const values_of<T> L = {d->supernode, d->panel, d->column, direct->ptr, direct->idx, val};
     const chain_in_panels<T> P = {d->supernode, d->panel, stored, (T *)d->apart, d->weight};
-    if (allow_shared(invert_kernel<T>, bytes) != cudaSuccess ||
-        allow_shared(join_kernel<T>, slices) != cudaSuccess ||
-        allow_shared(scale_kernel<T>, slices) != cudaSuccess)
+    if (allow_shared(invert_kernel<T>, bytes) || allow_shared(join_kernel<T>, slices) ||
+        allow_shared(scale_kernel<T>, slices))
         return TRS_EDEVICE;
     if (d->place)
         gather_kernel<T>

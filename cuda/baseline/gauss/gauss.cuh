@@ -23,7 +23,7 @@
 /* A solver is a way W to eliminate: memory objects of rows x cols, cols > rows, and
  *     number, TYPE           type of the elements
  *     create, destroy        make the memory objects (0 or an error code with a sentence), and free them
- *     allow (bytes)          let its kernels have that much shared memory (a cudaError_t)
+ *     allow (bytes)          let its kernels have that much shared memory: TRS_OK, TRS_EDEVICE
  *     eliminate (stream)     launches the steps
  *     put (row, col, a)      writes the object that elimination begins with
  *     get (row, col)         reads the object that a row ends in: U, and y in column `rows`
@@ -104,7 +104,10 @@ template <class W> int gauss_build(trs_instance *inst)
     const trs_tri *t = &inst->op->tri;
     const char *name = inst->solver->name;
     int bytes = 0;
-    cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, inst->ctx->device);
+    const int rc = cuda_status(
+        cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, inst->ctx->device),
+        "shared memory of a block");
+    if (rc) return rc;
     const int most = bytes / (int)each; /* rows */
     if (t->dtype != W::TYPE)
         return trs_fail(TRS_ESUPPORT, "%s solves real numbers of %d bits only", name,
@@ -115,7 +118,7 @@ template <class W> int gauss_build(trs_instance *inst)
                         "it has room for %d rows, not %d",
                         name, most, t->n);
     if (allow_shared(solve_kernel<W>, (size_t)most * each) || W::allow((size_t)most * each))
-        return trs_fail(TRS_EDEVICE, "%s: no shared memory", name);
+        return TRS_EDEVICE;
     return general_build(inst);
 }
 

@@ -39,7 +39,7 @@ struct in_place {
     int rows, cols;
     double *U; /* [rows][cols] */
 
-    static cudaError_t allow(size_t bytes) { return allow_shared(eliminate_kernel, bytes); }
+    static int allow(size_t bytes) { return allow_shared(eliminate_kernel, bytes); }
     int create(trs_context *ctx);
     void destroy(trs_context *ctx) { trs_gpu_free(ctx, U); }
     void eliminate(cudaStream_t stream) const;

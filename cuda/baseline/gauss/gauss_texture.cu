@@ -47,7 +47,7 @@ struct textures {
     cudaTextureObject_t texture[2];
     cudaSurfaceObject_t surface[2];
 
-    static cudaError_t allow(size_t) { return cudaSuccess; }
+    static int allow(size_t) { return TRS_OK; }
     int create(trs_context *);
     void destroy(trs_context *ctx);
     void eliminate(cudaStream_t stream) const;

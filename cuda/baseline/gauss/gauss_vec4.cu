@@ -100,7 +100,7 @@ struct buffers {
     int rows, cols; /* cols is a multiple of 4: zeros after b */
     double *U[2];   /* [rows][cols] */
 
-    static cudaError_t allow(size_t bytes) { return allow_shared(eliminate_kernel, bytes); }
+    static int allow(size_t bytes) { return allow_shared(eliminate_kernel, bytes); }
     int create(trs_context *ctx);
     void destroy(trs_context *ctx);
     void eliminate(cudaStream_t stream) const;
