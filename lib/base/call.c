@@ -16,6 +16,7 @@ static _Thread_local struct {
     int depth;  /* how many public functions are running, one called by the other */
     int device; /* CUDA device to restore at the end of the outermost one; -1: it is still current */
     bool fresh; /* the sentence was written during this call */
+    int code;   /* of the sentence */
     char sentence[512];
 } call;
 
@@ -38,7 +39,8 @@ int trs_leave(int code)
     if (call.depth > 0) return code;
     if (code == TRS_OK) call.sentence[0] = '\0';
     else if (!call.fresh) trs_fail(code, "%s", trs_strerror(code));
-    return code;
+    /* who makes an array on a device says by NULL that there is none, and the sentence says why */
+    return code == TRS_EMEM && call.code == TRS_EDEVICE ? TRS_EDEVICE : code;
 }
 
 int trs_fail(int code, const char *format, ...)
@@ -50,6 +52,7 @@ int trs_fail(int code, const char *format, ...)
     va_end(args);
     memcpy(call.sentence, sentence, sizeof sentence);
     call.fresh = true;
+    call.code = code;
     return code;
 }
 
