@@ -23,6 +23,12 @@ void choose_solvers(void)
     if (pattern && !getenv("TRS_CASE")) cmocka_set_test_filter(pattern);
 }
 
+int case_step(void)
+{
+    const char *few = getenv("TRS_FEW");
+    return few && atoi(few) > 1 ? atoi(few) : 1;
+}
+
 void before_all_tests(void)
 {
     const char *pattern = getenv("TRS_CASE"), *patience = getenv("TRS_PATIENCE");

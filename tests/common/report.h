@@ -8,6 +8,8 @@ extern const char *const order_name[3], *const format_name[5];
 
 /* Where each case has the name of a solver: only those that match TRS_TESTS run, unless TRS_CASE says which. */
 void choose_solvers(void);
+/* TRS_FEW=N: every Nth case of a sample, for tools that make programs slow.  Returns N; 1: all of them. */
+int case_step(void);
 
 /* The larger of both, NaN if one of them is; for folds, worst = larger (worst, error).  fmax would lose a NaN, which is the
  * worst error of all. */

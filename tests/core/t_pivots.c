@@ -475,9 +475,7 @@ static void test_solver(void **state)
         print_message("%s: %s\n", s->name, why);
         skip();
     }
-    /* TRS_FEW=N: every Nth case, for runs under tools that slow kernels down a hundred times */
-    const char *few = getenv("TRS_FEW");
-    const int step = few && atoi(few) > 1 ? atoi(few) : 1;
+    const int step = case_step();
     for (int k = 0; k < CASES; k += step) run_case(s, k);
     recover(s);
     for (int k = 0; k < 48; k += 5 * step) run_hand(s, k);

@@ -462,7 +462,7 @@ static void check_on_device(problem *q, random_t *r)
 static void test_device(void **state)
 {
     (void)state;
-    for (int k = 0; k < SHAPES * 8; k++) {
+    for (int k = 0; k < SHAPES * 8; k += case_step()) {
         random_t r = {(uint64_t)k * 17 + 1};
         problem q = problem_new((shape)(k / 8), (trs_dtype)(k % 4), k / 4 % 2, k, &r);
         check_on_device(&q, &r);

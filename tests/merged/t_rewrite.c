@@ -269,7 +269,7 @@ static void test_patterns(void **state)
 {
     (void)state;
     passes = 0;
-    for (int p = 0; p < 2 * PATTERNS; p++) {
+    for (int p = 0; p < 2 * PATTERNS; p += case_step()) {
         random_t r = {(uint64_t)p};
         run(model_new((pattern)(p / 2), false, true, false, &r), p % 2);
     }
@@ -281,11 +281,10 @@ static void test_dags(void **state)
     static const int sizes[] = {1, 33, 1000, 4001};
     (void)state;
     passes = 0;
-    for (int d = 0; d < 2 * DAGS; d++)
-        for (int k = 0; k < 4; k++) {
-            random_t r = {(uint64_t)(4 * d + k)};
-            run(model_of(&dags[d / 2], sizes[k], false, &r), d % 2);
-        }
+    for (int k = 0; k < 8 * DAGS; k += case_step()) {
+        random_t r = {(uint64_t)k};
+        run(model_of(&dags[k / 8], sizes[k % 4], false, &r), k / 4 % 2);
+    }
     assert_true(passes > 0);
     print_message("# %d passes\n", passes);
 }

@@ -254,7 +254,7 @@ static void over_triangles(kind k, const int *counts, int ncounts, int first, in
         double worst = 0;
         if (!is_tested(solver, TRS_TRIANGLE)) continue;
         for (int a = first; a < last; a++)
-            for (int v = 0; v < 24; v++)
+            for (int v = 0; v < 24; v += case_step())
                 for (int r = 0; r < ncounts; r++) {
                     cell c = {.solver = solver, .kind = k, .n = sizes[a], .nrhs = counts[r]};
                     c.t = (trs_dtype)(v % 4);

@@ -197,10 +197,8 @@ int main(void)
 {
     struct CMUnitTest tests[LARGE_PATTERNS * 4];
     static char name[LARGE_PATTERNS * 4][40];
-    const char *few = getenv("TRS_FEW"); /* N: every Nth case, for tools that make programs slow */
-    const int step = few && atoi(few) > 1 ? atoi(few) : 1;
     size_t count = 0;
-    for (int k = 0; k < LARGE_PATTERNS * 4; k += step) {
+    for (int k = 0; k < LARGE_PATTERNS * 4; k += case_step()) {
         snprintf(name[k], sizeof name[k], "%s %s", large_name[k / 4], type_name[k % 4]);
         tests[count++] =
             (struct CMUnitTest){name[k], test_problem, NULL, NULL, (void *)(intptr_t)k};

@@ -517,16 +517,14 @@ static void test_solver(void **state)
         print_message("%s: %s\n", s->name, why);
         skip();
     }
-    /* TRS_FEW=N: every Nth case, for runs under tools that slow kernels down a hundred times */
-    const char *few = getenv("TRS_FEW");
-    const int step = few && atoi(few) > 1 ? atoi(few) : 1;
+    const int step = case_step();
     const int cases = s->place == TRS_ON_CPU ? CPU_CASES : GPU_CASES;
     int done = 0;
     for (int k = 0; k < cases; k += step) done += run_case(s, k, false);
     assert_true(done >= cases / step / 2); /* refusing is no way out */
     for (int k = done = 0; k < cases; k += 3 * step) done += run_case(s, k, true);
     assert_true(done >= cases / step / 6);
-    for (int k = 0; k < 12; k++) run_nan(s, k);
+    for (int k = 0; k < 12; k += step) run_nan(s, k);
     for (int k = 0; k < ZEROS * 16; k += step)
         run_zeros(s->name, (zeros)(k / 16), k % 5 ? 18 : 150, k % 16);
     if (step > 1) return;
