@@ -58,6 +58,9 @@ AS_IF([test "$enable_clones" != no],[
     [test "$enable_clones" = yes],[AC_MSG_ERROR([--enable-clones: $CC cannot])])],
   [have_clones=no])
 TRS_CFLAG([TRS_CFLAGS],[-Wno-psabi])
+# gcc 13 and later leave out some fused multiply-adds of a sum, depending on the shape of the loop.  Functions that promise the
+# same bits are compiled in several shapes (base/number/clones.h): all of them fuse.
+TRS_CFLAG([TRS_CFLAGS],[--param=avoid-fma-max-bits=0])
 # Without it, the speed of a loop over rows depends by up to a quarter on the place that it happens to have.
 TRS_CFLAG([TRS_CFLAGS],[-falign-loops=32])
 # The places of variables in optimised code would take a seventh of the time to compile these loops.

@@ -7,7 +7,8 @@
  * Every copy costs time to compile and memory.  Loops that gain little from AVX-512 and its 32 registers use
  * TRS_FMA_CLONES (doc/results/cpu/2026-11-25-copies.csv, one noisy run).  Those are most loops without vectors.
  *
- * Rounding.  If the processor has fused multiply-adds, compilers use one for `s -= a * x`.  Two functions that must
+ * Rounding.  If the processor has fused multiply-adds, compilers use one for `s -= a * x`, always: gcc has an option for that
+ * (m4/trs_compiler.m4), without which it looks at the loop around the statement.  Two functions that must
  * give the same bits therefore sum by statements with a single product.  TRS_ROUNDED (t) prevents the fusion of a
  * product t that is added afterwards; otherwise the compiler would choose which of two products is rounded. */
 #ifndef TRS_CLONES_H
