@@ -439,13 +439,19 @@ static int solve_in(const trs_plan *p, trs_work *w, const trs_side *side, bool b
     return solve_all(p, i, w, fitted->nrhs, job);
 }
 
-/* Only one solve at a time may use a work space.  Threads that share the plan's own learn it here, and not from x. */
-static int take_work(atomic_bool *solving, bool own)
+int trs_work_take(atomic_bool *solving, const char *owner, const char *create)
 {
     if (!atomic_exchange_explicit(solving, true, memory_order_acquire)) return TRS_OK;
-    if (!own) return trs_fail(TRS_ESTATE, "solve: another solve is using this work space");
-    return trs_fail(TRS_ESTATE, "solve: another solve is using the plan's own work space; threads "
-                                "that share a plan need a work space each: trs_work_create");
+    if (!owner) return trs_fail(TRS_ESTATE, "solve: another solve is using this work space");
+    return trs_fail(TRS_ESTATE,
+                    "solve: another solve is using the work space of the %s; threads that share "
+                    "the %s need a work space each: %s",
+                    owner, owner, create);
+}
+
+void trs_work_release(atomic_bool *solving)
+{
+    atomic_store_explicit(solving, false, memory_order_release);
 }
 
 /* The arguments are right. */
@@ -453,11 +459,11 @@ static int solve_checked(trs_plan *p, trs_side *side, bool by_rows, const trs_jo
                          trs_work *work)
 {
     atomic_bool *solving = work ? &work->solving : &p->solving;
-    int rc = take_work(solving, !work);
+    int rc = trs_work_take(solving, work ? NULL : "plan", "trs_work_create");
     if (rc) return rc;
     if (!work) trs_plan_count(p, side, job->nrhs, job->stream);
     rc = solve_in(p, work ? work : p->work, side, by_rows, *job);
-    atomic_store_explicit(solving, false, memory_order_release);
+    trs_work_release(solving);
     return rc;
 }
 

@@ -34,6 +34,12 @@ struct trs_work {
     struct trs_work *older; /* a plan's own that is captured */
 };
 
+/* Only one solve at a time may use a work space: TRS_OK until it is released, or TRS_ESTATE.  Threads that share the own
+ * work space of a plan, or of factors, learn it here, and not from x.  owner: whose it is, for the message, which names the
+ * function that creates others; NULL: a caller's. */
+int trs_work_take(atomic_bool *solving, const char *owner, const char *create);
+void trs_work_release(atomic_bool *solving);
+
 int trs_work_make(trs_work **work, const trs_plan *p, int nrhs, trs_context *ctx);
 /* The bytes of the buffers for this plan alone, without those of vendors' libraries, which are not known. */
 int64_t trs_work_bytes(const trs_plan *p, int nrhs);

@@ -14,7 +14,7 @@
 
 #include "lu_refine.h"
 #include "base/debug.h"
-#include "core/plan.h"
+#include "core/work.h"
 #include "matrix/on_device.h"
 #include "vectors/gather.h"
 
@@ -265,16 +265,6 @@ static int check_work(const trs_lu *lu, const trs_lu_work *w)
                     "solve: an update has made other plans since the work space was made");
 }
 
-/* As in lib/core/solve.c. */
-static int take_work(const trs_lu *lu, trs_lu_work *w)
-{
-    if (!atomic_exchange_explicit(&w->solving, true, memory_order_acquire)) return TRS_OK;
-    if (w != lu->own) return trs_fail(TRS_ESTATE, "solve: another solve is using this work space");
-    return trs_fail(TRS_ESTATE, "solve: another solve is using the factors' own work space; "
-                                "threads that share factors need a work space each: "
-                                "trs_lu_work_create");
-}
-
 static int solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X, int64_t ldx,
                  const trs_exec *exec)
 {
@@ -287,13 +277,14 @@ static int solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, vo
     job j = {.lu = lu, .op = op, .nrhs = nrhs, .exec = exec};
     j.work = exec->lu_work ? exec->lu_work : lu->own;
     rc = check_work(lu, j.work);
-    if (!rc) rc = take_work(lu, j.work);
+    const char *owner = j.work == lu->own ? "factors" : NULL;
+    if (!rc) rc = trs_work_take(&j.work->solving, owner, "trs_lu_work_create");
     if (rc) return rc;
     j.b = trs_view_of(B, ldb, exec->layout);
     j.x = trs_view_of(X, ldx, exec->layout);
     if (lu->f.P) rc = solve_permuted(j, nrhs);
     else rc = solve_unpermuted(&j, ldb, ldx);
-    atomic_store_explicit(&j.work->solving, false, memory_order_release);
+    trs_work_release(&j.work->solving);
     return rc;
 }
 
