@@ -26,7 +26,7 @@ typedef struct trs_ilu_rows {
     trs_stage_progress *progress; /* [stages+1] */
 } trs_ilu_rows;
 
-/* Cut the levels into stages.  TRS_OK, TRS_EMEM. */
+/* Cut the levels into stages; f->threads is 1 if there is little to do.  TRS_OK, TRS_EMEM. */
 int trs_ilu_stages(trs_context *ctx, trs_ilu_rows *f, const int32_t *topo, const int32_t *lv_ptr,
                    int32_t levels);
 

@@ -56,9 +56,11 @@ int trs_ilu_stages(trs_context *ctx, trs_ilu_rows *f, const int32_t *topo, const
     f->progress = trs_new(ctx, (int64_t)levels + 1, sizeof *f->progress, "the progress of stages");
     if (!f->stage || !f->progress) return TRS_EMEM;
     f->topo = topo;
+    int64_t all = 0;
     for (int32_t l = 0; l < levels; l++) {
         int64_t work = 0;
         for (int32_t k = lv_ptr[l]; k < lv_ptr[l + 1]; k++) work += work_of(f, topo[k]);
+        all += work;
         int64_t chunks = 1;
         if (work >= WIDE && f->threads > 1)
             chunks = trs_min(trs_min(work / CHUNK, most), lv_ptr[l + 1] - lv_ptr[l]);
@@ -67,6 +69,7 @@ int trs_ilu_stages(trs_context *ctx, trs_ilu_rows *f, const int32_t *topo, const
         if (last && chunks == 1 && last->chunks == 1) last->end = lv_ptr[l + 1];
         else f->stage[f->stages++] = (trs_level_stage){lv_ptr[l], lv_ptr[l + 1], (int32_t)chunks};
     }
+    if (all < TRS_SHARED_FROM) f->threads = 1;
     return TRS_OK;
 }
 

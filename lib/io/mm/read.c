@@ -101,15 +101,16 @@ static void cut_ranges(trs_mm_job *job, int64_t stored)
     TRS_ASSERT(job->wide || job->shift + job->bits <= 32);
 }
 
-/* Decide how to share the work among threads, once the sizes are known. */
+/* Decide how to share the work among threads, once the sizes are known: a thread for each text, which takes half a
+ * millisecond (TRS_SHARED_FROM).  An entry has four characters at least. */
 static void cut_work(trs_mm_job *job)
 {
-    int64_t bytes = trs_input_size(job->in), stored = job->head.stored;
+    const int64_t bytes = trs_input_size(job->in);
+    int64_t stored = job->head.stored;
     job->text_bytes = bytes > (int64_t)4 << 30 ? 1 << 20 : 1 << 18;
-    if (bytes >= 0) {
-        stored = trs_min(stored, bytes / 4);
-        job->threads = (int)trs_min(job->threads, bytes / job->text_bytes + 1);
-    }
+    if (bytes >= 0) stored = trs_min(stored, bytes / 4);
+    const int64_t texts = bytes >= 0 ? bytes / job->text_bytes : stored / (job->text_bytes / 4);
+    job->threads = (int)trs_min(job->threads, texts + 1);
     job->by_cols = job->opt.format == TRS_CSC;
     cut_ranges(job, stored);
 }

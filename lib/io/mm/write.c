@@ -162,6 +162,12 @@ static int check_arguments(writer *w)
     return TRS_OK;
 }
 
+/* A thread for each batch, which takes half a millisecond (TRS_SHARED_FROM). */
+static int team_of(const writer *w)
+{
+    return (int)trs_min(w->threads, w->nnz / BATCH + 1);
+}
+
 /* Refuse pointers that descend and indices out of range; count the entries that will be written. */
 static int check_entries(writer *w)
 {
@@ -172,7 +178,7 @@ static int check_entries(writer *w)
         if (ptr_at(w, i + 1) < ptr_at(w, i)) return refuse(w, "pointers decrease");
     w->nnz = ptr_at(w, w->majors);
     if (w->nnz && (!A->idx || !A->val)) return refuse(w, "an array is NULL");
-#pragma omp parallel for num_threads(w->threads) reduction(+ : count) reduction(max : bad)
+#pragma omp parallel for num_threads(team_of(w)) reduction(+ : count) reduction(max : bad)
     for (int64_t major = 0; major < w->majors; major++)
         for (int64_t p = ptr_at(w, major), end = ptr_at(w, major + 1); p < end; p++) {
             int64_t i, j, minor = minor_at(A, p);
@@ -238,7 +244,7 @@ static void write_body(writer *w)
 {
     int64_t batches = (w->nnz + BATCH - 1) / BATCH;
     trs_output *out = &w->out;
-#pragma omp parallel num_threads(w->threads)
+#pragma omp parallel num_threads(team_of(w))
     {
         char *text = malloc((size_t)BATCH * LINE_TEXT);
 #pragma omp for ordered schedule(static, 1)
