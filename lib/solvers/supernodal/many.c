@@ -353,8 +353,8 @@ static TRS_CLONES void FN(solve_rows)(const solving *s, const node *k, T *t, int
     FOR_VECTORS(s, FN(solve_some), s, k, t, copies);
 }
 
-static TRS_CLONES void FN(spread_rows)(const solving *s, const node *k, int32_t begin, int32_t end,
-                                       const T *t, T *sum)
+static TRS_CLONES void FN(scatter_rows)(const solving *s, const node *k, int32_t begin, int32_t end,
+                                        const T *t, T *sum)
 {
     FOR_VECTORS(s, FN(spread_tiles), s, k, begin, end, t, sum);
 }
@@ -379,7 +379,7 @@ static void FN(scatter)(const solving *s, const node *k, T *sum)
 {
     T t[FN(ROOM)];
     FN(solve_rows)(s, k, t, FROM_X | TO_X);
-    FN(spread_rows)(s, k, 0, tiles_of(k->rows, FN(LANES)), t, sum);
+    FN(scatter_rows)(s, k, 0, tiles_of(k->rows, FN(LANES)), t, sum);
 }
 
 static void FN(gather)(const solving *s, const node *k)
@@ -423,7 +423,7 @@ static void FN(join)(const solving *s, int32_t begin, int32_t end)
 static void FN(spread)(const solving *s, const node *k, int32_t begin, int32_t end, void *held)
 {
     FN(solve_rows)(s, k, held, FROM_X);
-    FN(spread_rows)(s, k, begin, end, held, s->x);
+    FN(scatter_rows)(s, k, begin, end, held, s->x);
 }
 
 static void FN(keep)(const solving *s, const node *k, const void *held)
