@@ -279,9 +279,10 @@ template <class T> static int solve_one(const trs_instance *inst, const trs_job 
                             from_column(typed<T>(job->b), column),
                             from_column(typed<T>(job->x), column),
                             job->conj};
-    if (cudaMemsetAsync(k.y, 0xff, (size_t)n * sizeof(T), stream) != cudaSuccess)
-        return TRS_EDEVICE;
     const int blocks = ((const rows_data *)inst->data)->blocks;
+    const int rc =
+        cuda_status(cudaMemsetAsync(k.y, 0xff, (size_t)n * sizeof(T), stream), "cuda-rows");
+    if (rc) return rc;
     return launch_together((const void *)rows_kernel<T>, blocks, THREADS, k, stream);
 }
 
