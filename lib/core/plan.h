@@ -49,6 +49,9 @@ typedef struct trs_side {
     trs_retired *retired;
 } trs_side;
 
+/* The reason of a plan that began before the levels were known. */
+#define TRS_NO_ANALYSIS "begins without an analysis"
+
 struct trs_plan {
     trs_context ctx;
     enum { TRS_FAILED, TRS_CREATED, TRS_ANALYSED, TRS_READY } state;

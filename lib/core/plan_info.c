@@ -179,8 +179,13 @@ int trs_plan_pivots(const trs_plan *p, int64_t *count, int64_t *first)
  * a graph. */
 static void find_levels_for_info(trs_plan *p)
 {
+    trs_shape shape;
     if (p->general || p->on_device || !trs_plan_is_built(p)) return;
     if (trs_plan_find_levels(p, &p->side[0])) trs_forget();
+    if (strcmp(p->reason, TRS_NO_ANALYSIS)) return;
+    trs_shape_of(&p->side[0].op, &shape);
+    const size_t used = trs_describe_shape(p->reason, sizeof p->reason, &shape);
+    snprintf(p->reason + used, sizeof p->reason - used, ": %s", TRS_NO_ANALYSIS);
 }
 
 static void fill_info(trs_plan *p, trs_info *info)

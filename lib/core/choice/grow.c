@@ -122,7 +122,7 @@ static void begin_at_once(trs_plan *p, const trs_solver *solver)
     int64_t pays = p->info.nnz < TRS_TINY ? INT64_MAX : (int64_t)CPU_SOLVES;
     if (solver->place == TRS_ON_CUDA) pays = GPU_AT_ONCE + 1;
     for (int k = 0; k < p->sides; k++) begin_with(p, &p->side[k], pays);
-    trs_plan_say(p, "begins without an analysis");
+    trs_plan_say(p, TRS_NO_ANALYSIS);
     p->candidate[0] = (trs_candidate){.solver = solver};
     p->candidates = 1;
     p->solver = solver;
