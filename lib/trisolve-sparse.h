@@ -11,6 +11,8 @@
  *
  * - Every function that can fail returns a trs_status: TRS_OK, which is 0, or a negative code.
  *   A function explains a code only if it means more than in the table of trs_status.
+ * - A function that trs_set_progress lists may also return TRS_ECANCELED, which is an error like
+ *   every other.
  * - "X [n] ; in" means n elements that the function reads; "out" means that it writes them.
  * - An argument must not be NULL unless its description explains what NULL means.  Otherwise NULL
  *   is refused with TRS_EARG.
@@ -73,6 +75,8 @@ typedef enum trs_status {
     TRS_ELIBRARY = -10,
     /* new values do not suit the pivots of the factors: rounding errors grew too much */
     TRS_EGROWTH = -11,
+    /* the caller has canceled the call (trs_set_progress) */
+    TRS_ECANCELED = -12,
 } trs_status;
 
 /* ---- types of numbers and arrays ------------------------------------------------------- */
@@ -172,6 +176,45 @@ TRS_API const char *trs_strerror(int status);
 /* Returns the version of the library at run time, a constant string.  TRS_VERSION is the version
  * that the program was compiled with. */
 TRS_API const char *trs_version(void);
+
+/* ---- progress of long calls ------------------------------------------------------------- */
+
+/* Where a long call is. */
+typedef struct trs_phase {
+    /* what it does: "reading", "ordering", "factorization", "analysis of L", "levels", ...; a
+     * constant string.  Other versions may have other phases. */
+    const char *name;
+    /* fraction of the phase that is done, in [0, 1]; negative: not known */
+    double done;
+    /* as in trs_set_progress */
+    void *user;
+    /* reserved for new members; always zero */
+    int64_t reserved[4];
+} trs_phase;
+
+/* Let the long calls of this thread report what they do, so that it can be shown, and canceled.
+ *     int (*progress)(const trs_phase *phase) ; in.  A non-zero result cancels the call.  NULL:
+ *         calls report nothing and cannot be canceled.
+ *     void *user ; in.  Passed to progress.
+ * The setting belongs to the thread, and holds until the thread changes it.  These functions call
+ * progress, always from the thread that called them:
+ *     - trs_mm_read, trs_rb_read, trs_unpack and trs_mm_write
+ *     - trs_plan_create, trs_plan_analyse, trs_plan_tune, trs_plan_save and trs_plan_load; and
+ *       trs_plan_update where it analyses again or factors a general matrix
+ *     - trs_factor, trs_ilu, trs_lu_import, trs_lu_update and trs_lu_replace
+ * Solves, refinement and estimates never do, not even when a solve lets a plan grow.
+ *
+ * progress is called when a phase begins.  It is also called about every hundredth of a second
+ * while a file is read, fill is searched for, or incomplete factors are computed on the host.  No
+ * clock decides when, so that two runs with one thread report the same.  UMFPACK, CHOLMOD, KLU,
+ * METIS, LAPACK and CUDA cannot be interrupted: a phase that is theirs goes on to its end, which
+ * may take minutes, and is canceled then.
+ *
+ * A call that is canceled returns TRS_ECANCELED.  Like every error, this frees what the call has
+ * made, and leaves plans and factors as the function says.  A call that was nearly complete may
+ * succeed instead.  progress must not call functions of this library, nor leave by longjmp or by
+ * an exception. */
+TRS_API void trs_set_progress(int (*progress)(const trs_phase *phase), void *user);
 
 /* ---- matrices -------------------------------------------------------------------------- */
 
@@ -1478,7 +1521,8 @@ typedef struct trs_mm_options {
     /* limit in bytes of the arrays, and of unpacked text; 0: three quarters of the machine's
      * memory */
     int64_t memory_limit;
-    /* called with the fraction done, in [0, 1]; a non-zero result stops the reader; NULL: none */
+    /* called with the fraction done, in [0, 1]; a non-zero result cancels the call, which returns
+     * TRS_ECANCELED; NULL: none.  trs_set_progress does the same for all long calls */
     int (*progress)(void *user, double done);
     /* passed to progress */
     void *user;

@@ -1,4 +1,5 @@
-/* call.c: the state of the calling thread's public call: its sentence, and the CUDA device to restore.
+/* call.c: the state of the calling thread's public call: its sentence, the CUDA device to restore, and whom it reports its
+ * progress to.
  *
  * This is the only thread-local variable of the library.  A sentence belongs to the thread and not to a plan, because
  * a plan is const while several threads solve with it. */
@@ -18,6 +19,11 @@ static _Thread_local struct {
     bool fresh; /* the sentence was written during this call */
     int code;   /* of the sentence */
     char sentence[512];
+    /* trs_set_progress */
+    int (*progress)(const trs_phase *phase);
+    void *user;
+    bool muted;           /* this part of the call reports nothing */
+    const char *canceled; /* the phase that the caller has canceled; NULL: none */
 } call;
 
 void trs_enter(void)
@@ -25,6 +31,7 @@ void trs_enter(void)
     if (call.depth++ > 0) return;
     call.device = -1;
     call.fresh = false;
+    call.canceled = NULL;
 }
 
 void trs_leave_silently(void)
@@ -37,6 +44,7 @@ int trs_leave(int code)
 {
     trs_leave_silently();
     if (call.depth > 0) return code;
+    if (code && call.canceled) code = trs_canceled(); /* whatever that has become on its way */
     if (code == TRS_OK) call.sentence[0] = '\0';
     else if (!call.fresh) trs_fail(code, "%s", trs_strerror(code));
     /* who makes an array on a device says by NULL that there is none, and the sentence says why */
@@ -65,6 +73,31 @@ int trs_check_reserved(const int64_t *reserved, int count, const char *name)
                             "than this library (%s)",
                             name, trs_version());
     return TRS_OK;
+}
+
+void trs_set_progress(int (*progress)(const trs_phase *phase), void *user)
+{
+    call.progress = progress;
+    call.user = user;
+}
+
+void trs_mute(bool muted)
+{
+    call.muted = muted;
+}
+
+int trs_step(const char *phase, double done)
+{
+    if (!call.progress || call.depth == 0 || call.muted) return TRS_OK;
+    const trs_phase now = {.name = phase, .done = done, .user = call.user};
+    if (!call.canceled && call.progress(&now)) call.canceled = phase;
+    return trs_canceled();
+}
+
+int trs_canceled(void)
+{
+    if (!call.canceled) return TRS_OK;
+    return trs_fail(TRS_ECANCELED, "canceled by the caller: %s", call.canceled);
 }
 
 void trs_forget(void)

@@ -7,6 +7,8 @@
 
 #include "trisolve-sparse.h"
 
+#include <stdbool.h>
+
 /* A public function calls trs_enter first and ends with `return trs_leave (code)`.  Public functions may
  * call each other: only the outermost call takes effect.
  * trs_leave restores the CUDA device that was current, and clears the thread's sentence if the code is
@@ -31,6 +33,25 @@ int trs_check_reserved(const int64_t *reserved, int count, const char *name);
 
 /* The caller has found a way around the error: its sentence is not to be kept. */
 void trs_forget(void);
+
+/* The call begins a phase, or has done this fraction of it (negative: not known): tell the caller, unless this thread is one
+ * of a team that the caller's thread has made.  Once the caller has canceled, each step returns TRS_ECANCELED, with a
+ * sentence, until the call ends. */
+int trs_step(const char *phase, double done);
+/* Has the caller canceled?  For steps whose result is lost, because it is in a loop or an attempt that may fail. */
+int trs_canceled(void);
+/* A solve that lets its plan grow tells nobody. */
+void trs_mute(bool muted);
+
+/* For a loop of many iterations: is it time for a step?  *work counts what was done since the last one. */
+static inline bool trs_is_time(int64_t *work, int64_t more)
+{
+    enum { OFTEN = 1 << 23 }; /* operations: some milliseconds */
+    *work += more;
+    if (*work < OFTEN) return false;
+    *work = 0;
+    return true;
+}
 
 /* Where the outermost call keeps the CUDA device that trs_leave restores; negative while that one is current. */
 int *trs_device_to_restore(void);

@@ -27,8 +27,9 @@ const char *trs_strerror(int status)
         [-TRS_EDEVICE] = "no usable GPU, or CUDA reported an error",
         [-TRS_ELIBRARY] = "a library failed",
         [-TRS_EGROWTH] = "rounding errors grew too much",
+        [-TRS_ECANCELED] = "canceled by the caller",
     };
-    return status > 0 || status < TRS_EGROWTH ? "unknown status" : text[-status];
+    return status > 0 || status < TRS_ECANCELED ? "unknown status" : text[-status];
 }
 
 void *trs_new(trs_context *ctx, int64_t count, size_t size, const char *what)

@@ -10,7 +10,7 @@ libcore_la_SOURCES += lib/core/choice/build.c lib/core/choice/choice.h lib/core/
 # tests
 if HAVE_CMOCKA
 check_PROGRAMS += tests/core/t_plan tests/core/t_reserved tests/core/t_pivots tests/core/t_saved \
-	tests/core/t_refresh tests/core/t_grow tests/core/t_device
+	tests/core/t_refresh tests/core/t_grow tests/core/t_progress tests/core/t_device
 tests_core_t_device_LDADD = $(STATIC_LDADD)
 if HAVE_CUDA
 tests_core_t_device_LDFLAGS = $(BEFORE_ALL) -Wl,--wrap=cudaGetDeviceCount,--wrap=cudaGetDevice,--wrap=cudaSetDevice

@@ -194,7 +194,8 @@ int trs_plan_find_levels(trs_plan *p, trs_side *side)
 {
     if (side->op.lv.ptr) return TRS_OK;
     const double start = trs_now();
-    const int rc = find_levels(p, &side->op);
+    int rc = trs_step("levels", -1);
+    if (!rc) rc = find_levels(p, &side->op);
     if (!rc) note_levels(p, side, trs_now() - start);
     return rc;
 }

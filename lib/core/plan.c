@@ -43,6 +43,7 @@ int trs_plan_finish(trs_plan *p, double start)
         if (!p->side[k].grows_at) trs_operator_trim(&p->side[k].op);
     if (!rc && p->ctx.refreshes) rc = trs_refresh_prepare(p);
     if (!rc) rc = trs_work_make(&p->work, p, p->ctx.nrhs, &p->ctx);
+    if (!rc) rc = trs_canceled(); /* in an attempt that the choice could do without */
     if (!rc) rc = values_known(p, values);
     p->info.seconds_analyse = trs_now() - start;
     p->info.seconds_vendor = p->ctx.seconds_vendor;

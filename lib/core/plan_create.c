@@ -158,6 +158,7 @@ static int import(trs_plan *p, const trs_mat *mat)
     bool done = false;
     int rc = trs_check_values(mat);
     if (!rc) rc = check_kind(mat);
+    if (!rc) rc = trs_step("import", -1);
     if (rc) return rc;
     p->info.n = mat->n;
     p->given = *mat;

@@ -104,7 +104,8 @@ int trs_lu_plan_of(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *na
     if (lu->f.cholesky) opt.ops = 1u << TRS_N | 1u << TRS_H;
     /* both triangles take their values at the same time: each has half of it */
     if (lu->refreshes && opt.solves_per_update < INT_MAX / 2) opt.solves_per_update *= 2;
-    int rc = trs_plan_create(plan, m, &opt);
+    int rc = trs_step(*name == 'U' ? "analysis of U" : "analysis of L", -1);
+    if (!rc) rc = trs_plan_create(plan, m, &opt);
     if (!rc && lu->refreshes) trs_plan_require_refresh(*plan);
     if (!rc) rc = trs_plan_analyse(*plan);
     name_factor(rc, name);

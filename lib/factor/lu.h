@@ -169,6 +169,7 @@ void trs_lu_set_info(trs_lu *lu, double seconds);
     F(trs_leave)                                                                                   \
     F(trs_fail)                                                                                    \
     F(trs_check_reserved)                                                                          \
+    F(trs_step)                                                                                    \
     F(trs_now)                                                                                     \
     F(trs_lu_new)                                                                                  \
     F(trs_lu_alloc)                                                                                \

@@ -95,11 +95,20 @@ int64_t trs_input_size(const trs_input *in)
 double trs_input_done(const trs_input *in)
 {
     const int64_t done = in->map ? in->at : in->got, all = in->map ? in->size : in->packed;
-    if (all <= 0) return 0;
+    if (all <= 0) return -1;
     return (double)trs_min(done, all) / (double)all;
 }
 
 /* ---- bytes of the file --------------------------------------------------------------------- */
+
+/* As read (2).  A signal lets the caller cancel, who may be waiting for a pipe. */
+static ssize_t read_bytes(const trs_input *in, char *to, int64_t n)
+{
+    ssize_t k;
+    do k = read(in->fd, to, (size_t)n);
+    while (k < 0 && errno == EINTR && !trs_step("reading", trs_input_done(in)));
+    return k;
+}
 
 /* Read up to n bytes of the input `user`, those of the head first; 0: the end, -1: errno.  archive.c calls this for more of
  * the packed bytes. */
@@ -112,9 +121,7 @@ static int64_t read_raw(void *user, char *to, int64_t n)
         in->used += (int)k;
         return k;
     }
-    ssize_t k;
-    do k = read(in->fd, to, (size_t)n);
-    while (k < 0 && errno == EINTR);
+    const ssize_t k = read_bytes(in, to, n);
     if (k > 0) in->got += k;
     return k;
 }
@@ -122,8 +129,7 @@ static int64_t read_raw(void *user, char *to, int64_t n)
 static int read_head(trs_input *in)
 {
     while (in->looked < HEAD) {
-        ssize_t k = read(in->fd, in->head + in->looked, (size_t)(HEAD - in->looked));
-        if (k < 0 && errno == EINTR) continue;
+        const ssize_t k = read_bytes(in, in->head + in->looked, HEAD - in->looked);
         if (k < 0) return fail_errno(in);
         if (k == 0) break;
         in->looked += (int)k;

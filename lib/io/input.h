@@ -41,6 +41,7 @@ const char *trs_input_message(const trs_input *in);
 const char *trs_input_name(const char *file); /* for sentences, at most 150 characters */
 bool trs_input_cut(const trs_input *in);      /* Has the last line given no '\n'? */
 int64_t trs_input_size(const trs_input *in);  /* bytes of text left; -1: unknown */
-double trs_input_done(const trs_input *in);   /* how much of the file has been read, 0..1 */
+double trs_input_done(
+    const trs_input *in); /* how much of the file has been read, 0..1; -1: its size is not known */
 
 #endif

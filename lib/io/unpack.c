@@ -18,8 +18,10 @@ int trs_unpack(const char *file, const char *member, int64_t limit,
                                    .limit = limit ? limit : trs_mm_default_limit()};
     int rc = trs_input_open(&in, file, &opt);
     if (rc) return trs_leave(rc);
-    while ((rc = trs_input_next(in, TEXT_BYTES, &text)) == 1)
-        if (put(user, text.begin, text.end - text.begin - text.cut)) break;
+    while ((rc = trs_input_next(in, TEXT_BYTES, &text)) == 1) {
+        rc = trs_step("reading", trs_input_done(in));
+        if (rc || put(user, text.begin, text.end - text.begin - text.cut)) break;
+    }
     if (rc < 0) trs_fail(rc, "%s", trs_input_message(in));
     trs_input_text_free(in, &text);
     trs_input_close(in);

@@ -133,6 +133,8 @@ static int put_pattern(trs_operator *op)
     trs_context *ctx = op->ctx;
     trs_device_view *d = &op->device;
     const trs_tri *t = &op->tri;
+    const int rc = trs_step("copy to the device", -1);
+    if (rc) return rc;
     if (!d->ptr) d->ptr = copy_to_device(ctx, t->ptr, (int64_t)t->n + 1, sizeof *t->ptr, "rows");
     if (d->ptr && !d->idx) d->idx = copy_to_device(ctx, t->idx, t->nnz, sizeof *t->idx, "columns");
     return d->idx ? TRS_OK : TRS_EMEM;

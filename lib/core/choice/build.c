@@ -70,7 +70,8 @@ int trs_plan_choose(trs_plan *p)
     const char *why;
     trs_cost cost;
     const bool named = p->solver;
-    int rc = trs_machine_find(&p->ctx, may_use_gpu(p));
+    int rc = trs_step("choice of a solver", -1);
+    if (!rc) rc = trs_machine_find(&p->ctx, may_use_gpu(p));
     for (int k = p->begin; k < p->end && !rc; k++) rc = trs_plan_find_levels(p, &p->side[k]);
     if (rc) return rc;
     trs_prospect_of(&p->side[p->begin].op, named ? TRS_NEED : TRS_LOOK_IF_LARGE, &s);
@@ -93,6 +94,7 @@ int trs_plan_give_values(trs_plan *p, void *stream)
     int rc = TRS_OK, waited = TRS_OK;
     bool on_gpu = false;
     if (fresh && !p->general && p->pivot != TRS_PIVOT_SKIP) rc = trs_pivots_treat(p);
+    if (p->general) rc = trs_step("factorization", -1);
     if (!p->general && p->bad_pivots && p->pivot == TRS_PIVOT_FAIL) return rc;
     for (int k = p->begin; k < p->end && !rc; k++) {
         trs_side *side = &p->side[k];
@@ -137,7 +139,7 @@ static void release_instances(trs_plan *p)
 /* Make instances of p->solver with values.  After TRS_EPIVOT they are there, and good with other values. */
 static int build(trs_plan *p)
 {
-    int rc = TRS_OK;
+    int rc = trs_step("solver", -1);
     release_instances(p);
     for (int k = p->begin; k < p->end && !rc; k++)
         rc = trs_instance_build(&p->side[k].instance, &p->side[k].op, p->solver);

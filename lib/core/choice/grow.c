@@ -202,7 +202,6 @@ static void put_aside(trs_plan *p, before *b)
         side->instance = (trs_instance){0};
         side->version++;
     }
-    trs_plan_stay(p, p->begin, p->end); /* whatever comes of it, it is not tried again */
     p->solver = NULL;
     p->candidates = 0;
 }
@@ -287,7 +286,8 @@ static int choose(trs_plan *p, const trs_solver *next)
     return TRS_OK;
 }
 
-/* Sides begin .. end - 1 grow to the next solver; NULL: to the best. */
+/* Sides begin .. end - 1 grow to the next solver; NULL: to the best.  If that fails they stay as they are, and do not try
+ * again unless the caller has canceled it. */
 static int grow(trs_plan *p, int begin, int end, const trs_solver *next)
 {
     before b;
@@ -305,6 +305,7 @@ static int grow(trs_plan *p, int begin, int end, const trs_solver *next)
     p->end = p->sides;
     p->info.on_gpu = trs_is_on_gpu(&p->side[0].instance);
     trs_forget();
+    if (rc != TRS_ECANCELED) trs_plan_stay(p, begin, end);
     return rc;
 }
 
@@ -372,9 +373,10 @@ void trs_plan_count(trs_plan *p, trs_side *side, int nrhs, void *stream)
     }
     side->solves += (nrhs + p->ctx.nrhs - 1) / p->ctx.nrhs;
     if (!is_time(side) || (on_gpu && trs_gpu_use(&p->ctx))) return;
+    trs_mute(true);
     if (on_gpu && !trs_side_knows_levels(side)) look(p, side);
-    if (!is_time(side) || (on_gpu && trs_gpu_wait(stream))) return;
-    grow_side(p, side);
+    if (is_time(side) && !(on_gpu && trs_gpu_wait(stream))) grow_side(p, side);
+    trs_mute(false);
 }
 
 void trs_retired_free(trs_side *side)
@@ -398,8 +400,8 @@ static int tune(trs_plan *p)
     while (end > begin && !p->side[end - 1].quick) end--;
     if (begin == end) return TRS_OK;
     if (p->on_device) rc = trs_gpu_use(&p->ctx);
-    if (rc) return rc;
-    (void)grow(p, begin, end, NULL);
+    if (!rc) rc = grow(p, begin, end, NULL);
+    if (rc == TRS_ECANCELED) return rc;
     for (int k = begin; k < end; k++) trs_operator_trim(&p->side[k].op);
     return TRS_OK;
 }

@@ -121,7 +121,8 @@ static int try_candidate(const trial *t, const trs_solver *solver, double *secon
                              .memory = p->ctx.mem,
                              .device_memory = p->ctx.device_memory};
     trs_plan *plan = NULL;
-    int rc = trs_plan_create(&plan, &t->T, &opt);
+    int rc = trs_step("trial of a solver", -1);
+    if (!rc) rc = trs_plan_create(&plan, &t->T, &opt);
     if (!rc) rc = trs_plan_analyse(plan);
     if (!rc) rc = time_plan(t, plan, seconds);
     trs_plan_destroy(plan);
@@ -178,6 +179,7 @@ static const double FASTER = 1.05; /* cpu-serial stays unless another is so many
 static bool build_contender(trs_plan *p, const trs_solver *solver, trs_contender *c)
 {
     int rc = trs_plan_check_limit(p, solver);
+    if (!rc) rc = trs_step("trial of a solver", -1);
     for (int k = p->begin; k < p->end && !rc; k++) {
         rc = trs_instance_build(&c->instance[k], &p->side[k].op, solver);
         if (!rc) rc = trs_instance_update(&c->instance[k], NULL);

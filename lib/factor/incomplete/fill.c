@@ -22,6 +22,9 @@
 #include <string.h>
 
 enum { THREADS = 16, CHUNKS = 8 }; /* chunks for each thread */
+enum { SEARCH = 16 };              /* operations for each entry that a search finds, about */
+
+static const char phase[] = "fill";
 
 /* ---- rows of U ------------------------------------------------------------------------------ */
 
@@ -32,6 +35,8 @@ typedef struct searches {
     /* [n*threads] the last search that met the node: its row + 1, negative when it writes */
     int32_t *seen;
     int32_t *queue; /* [n*threads] nodes below the row, in the order in which they were met */
+    int64_t work;   /* of the first thread, since its last step */
+    atomic_bool canceled;
 } searches;
 
 /* Search from row i.  Returns how many columns were found, which are written to found unless that is NULL. */
@@ -58,22 +63,25 @@ static int64_t search(const searches *s, int32_t i, int32_t *seen, int32_t *queu
 
 static void search_some(void *user, int thread, int32_t begin, int32_t end)
 {
-    const searches *s = user;
+    searches *s = user;
     const int64_t offset = (int64_t)s->g->n * thread;
-    for (int32_t i = begin; i < end; i++) {
+    for (int32_t i = begin; i < end && !atomic_load(&s->canceled); i++) {
         int32_t *found = s->u->idx ? s->u->idx + s->u->ptr[i] : NULL;
         const int64_t count = search(s, i, s->seen + offset, s->queue + offset, found);
         TRS_ASSERT(!found || count == s->u->ptr[i + 1] - s->u->ptr[i]);
         if (!found) s->u->ptr[i + 1] = count;
+        if (thread == 0 && trs_is_time(&s->work, SEARCH * (count + 1)) && trs_step(phase, -1))
+            atomic_store(&s->canceled, true);
     }
 }
 
-static void search_all(searches *s, int threads)
+static int search_all(searches *s, int threads)
 {
     const int32_t n = s->g->n;
     const trs_level_stage stage = {0, n, (int32_t)trs_min(n, CHUNKS * threads)};
     trs_stage_progress progress[2];
-    trs_stages_run(&stage, 1, progress, threads, search_some, s);
+    if (n > 0) trs_stages_run(&stage, 1, progress, threads, search_some, s);
+    return trs_canceled();
 }
 
 /* u = the rows of U - I, in no order, of factors of g. */
@@ -88,14 +96,15 @@ static int upper_rows(trs_context *ctx, const trs_tri *g, int level, trs_tri *u)
     s.seen = trs_alloc_zero(&ctx->mem, (int64_t)n * threads, sizeof *s.seen);
     int rc = u->ptr && s.queue ? TRS_OK : TRS_EMEM;
     if (!s.seen) rc = trs_fail(TRS_EMEM, "out of memory for the fill of a row");
-    if (!rc && n > 0) search_all(&s, threads);
+    if (!rc) rc = trs_step(phase, -1);
+    if (!rc) rc = search_all(&s, threads);
     if (!rc) {
         u->ptr[0] = 0;
         for (int32_t i = 0; i < n; i++) u->ptr[i + 1] += u->ptr[i];
         u->nnz = u->ptr[n];
         rc = trs_tri_entries(ctx, u, false, false);
     }
-    if (!rc && n > 0) search_all(&s, threads);
+    if (!rc) rc = search_all(&s, threads);
     trs_free_all(&ctx->mem, s.queue, s.seen);
     if (rc) trs_tri_free(ctx, u);
     return rc;

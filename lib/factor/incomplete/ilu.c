@@ -136,7 +136,9 @@ static int permute(trs_context *ctx, trs_lu *lu, const ilu *s, trs_tri *t)
 static int make_rows(trs_context *ctx, trs_lu *lu, const ilu *s, const trs_mat *A, trs_tri *t)
 {
     const bool permuted = s->ordering != TRS_ILU_NATURAL, cholesky = s->rows.cholesky;
-    int rc = import(ctx, A, cholesky && !permuted, t);
+    int rc = trs_step("import", -1);
+    if (!rc) rc = import(ctx, A, cholesky && !permuted, t);
+    if (!rc && permuted) rc = trs_step("ordering", -1);
     if (!rc && permuted) rc = permute(ctx, lu, s, t);
     if (!rc && permuted && cholesky) keep_lower(t);
     if (!rc && s->level > 0) rc = trs_fill(ctx, t, s->level, cholesky);
@@ -201,6 +203,8 @@ static int compute(trs_lu *lu, ilu *s, const void *val)
     int rc = check_finite(lu, &f->t);
     if (rc) return rc;
     const trs_ilu_outcome o = trs_ilu_compute(f);
+    rc = trs_canceled();
+    if (rc) return rc;
     lu->info.boosted = o.boosted;
     lu->info.seconds_factor = trs_now() - start;
     if (o.first == f->t.n) return TRS_OK;
@@ -321,7 +325,8 @@ static int factor_there(trs_lu *lu, const trs_mat *A, const trs_tri *t, const tr
     task.shift = opt->shift;
     task.boost = opt->boost;
     task.waits = !opt->defer;
-    return trs_lu_device_make(lu, &task, made);
+    const int rc = trs_step("factorization", -1);
+    return rc ? rc : trs_lu_device_make(lu, &task, made);
 }
 
 /* Are the values of A on the host, or on the device of the factors? */

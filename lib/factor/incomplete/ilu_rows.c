@@ -73,13 +73,26 @@ int trs_ilu_stages(trs_context *ctx, trs_ilu_rows *f, const int32_t *topo, const
     return TRS_OK;
 }
 
+static const char phase[] = "factorization";
+
 /* ---- the sweep ------------------------------------------------------------------------------ */
 
 typedef struct sweep {
     const trs_ilu_rows *f;
     row_fn row;
     trs_ilu_outcome outcome[TRS_ILU_THREADS]; /* of each thread */
+    int64_t work;                             /* of the first thread, since its last step */
+    atomic_bool canceled;
 } sweep;
+
+/* Row k of the level order is next.  The first thread, which is that of the caller, tells so from time to time: for a row of
+ * length l there are about l^2 multiplications. */
+static void watch(sweep *s, int32_t k, int32_t i)
+{
+    const int64_t length = s->f->t.ptr[i + 1] - s->f->t.ptr[i];
+    if (trs_is_time(&s->work, length * length) && trs_step(phase, (double)k / s->f->t.n))
+        atomic_store(&s->canceled, true);
+}
 
 /* Compute rows begin..end-1 of the level order. */
 static void do_rows(void *user, int thread, int32_t begin, int32_t end)
@@ -88,9 +101,10 @@ static void do_rows(void *user, int thread, int32_t begin, int32_t end)
     const trs_ilu_rows *f = s->f;
     int32_t *where = f->where + (int64_t)f->t.n * thread;
     trs_ilu_outcome *o = &s->outcome[thread];
-    for (int32_t k = begin; k < end; k++) {
+    for (int32_t k = begin; k < end && !atomic_load(&s->canceled); k++) {
         const int32_t i = f->topo[k];
         TRS_ASSERT(i >= 0 && i < f->t.n);
+        if (thread == 0) watch(s, k, i);
         const trs_ilu_fault fault = s->row(f, i, where, &o->boosted);
         o->bad += fault != TRS_ILU_GOOD;
         if (fault && i < o->first) o->first = i, o->fault = fault;
@@ -101,6 +115,7 @@ trs_ilu_outcome trs_ilu_compute(const trs_ilu_rows *f)
 {
     sweep s = {.f = f, .row = (f->cholesky ? cholesky_row : lu_row)[f->t.dtype]};
     for (int t = 0; t < f->threads; t++) s.outcome[t].first = f->t.n;
+    if (trs_step(phase, 0)) atomic_store(&s.canceled, true);
     if (f->stages > 1) trs_stages_run(f->stage, f->stages, f->progress, f->threads, do_rows, &s);
     else do_rows(&s, 0, 0, f->t.n);
     trs_ilu_outcome all = s.outcome[0];

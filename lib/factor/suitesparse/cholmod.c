@@ -96,7 +96,8 @@ static int dissect(trs_lu *lu, cholmod_sparse *S, chol *d)
 {
     const double most = 1.5, entries = d->common.lnz;
     if (lu->opt.device <= 0 || d->symbolic->ordering == CHOLMOD_METIS) return TRS_OK;
-    int rc = set_ordering(&d->common, "metis");
+    int rc = trs_step("ordering", -1);
+    if (!rc) rc = set_ordering(&d->common, "metis");
     cholmod_factor *other = rc ? NULL : cholmod_l_analyze(S, &d->common);
     if (other && other->ordering == CHOLMOD_METIS && d->common.lnz <= most * entries) {
         cholmod_factor *keep = other;

@@ -214,10 +214,13 @@ static int run(trs_lu *lu, backend *b, const trs_csc *A, int k, trs_factors *f, 
     if (!is_known(b, A, method)) {
         forget(lu, b);
         b->method = method;
-        rc = method->analyse(lu, A, *b->ordering ? b->ordering : NULL, named, &b->symbolic);
+        rc = trs_step("ordering", -1);
+        if (!rc)
+            rc = method->analyse(lu, A, *b->ordering ? b->ordering : NULL, named, &b->symbolic);
         if (rc || !b->symbolic) forget(lu, b);
     }
     *suited = rc || b->method;
+    if (!rc && *suited) rc = trs_step("factorization", -1);
     if (!rc && *suited) rc = method->numeric(lu, A, b->symbolic, f);
     return rc;
 }
@@ -322,7 +325,8 @@ static int factor(trs_lu *lu, const trs_mat *mat)
     const double start = trs_now();
     lu->ready = lu->singular = false;
     lu->refined = NULL;
-    int rc = trs_lu_csc(lu, mat, &A);
+    int rc = trs_step("import", -1);
+    if (!rc) rc = trs_lu_csc(lu, mat, &A);
     if (!rc) rc = same_kind(lu, b, &A);
     if (!rc) {
         trs_blas_begin(&limit, trs_blas_find(RTLD_DEFAULT), lu->opt.threads);

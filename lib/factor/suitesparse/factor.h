@@ -12,6 +12,7 @@
 #define trs_leave           trs_core()->trs_leave
 #define trs_fail            trs_core()->trs_fail
 #define trs_check_reserved  trs_core()->trs_check_reserved
+#define trs_step            trs_core()->trs_step
 #define trs_now             trs_core()->trs_now
 #define trs_lu_new          trs_core()->trs_lu_new
 #define trs_lu_alloc        trs_core()->trs_lu_alloc

@@ -118,7 +118,7 @@ static void try_metis(const trs_lu *lu, const trs_csc *A, umfpack *u)
     /* flops of the estimate, which is an upper bound, often ten times too high */
     const double enough = on_device ? 0 : 1e10, most = on_device ? 3 : 1;
     umfpack m = *u;
-    if (u->Info[UMFPACK_FLOPS_ESTIMATE] < enough) return;
+    if (u->Info[UMFPACK_FLOPS_ESTIMATE] < enough || trs_step("ordering", -1)) return;
     m.Symbolic = NULL;
     m.Control[UMFPACK_ORDERING] = UMFPACK_ORDERING_METIS;
     if (symbolic(A, &m) >= 0 &&

@@ -14,6 +14,7 @@
 #include "base/noun.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -140,13 +141,13 @@ static void give(trs_mm_worker *w, int64_t k)
 
 static void report_progress(trs_mm_job *job)
 {
-    if (!job->opt.progress) return;
     trs_mm_lock(job);
     double done = trs_input_done(job->in);
     trs_mm_unlock(job);
-    if (!job->opt.progress(job->opt.user, done)) return;
+    const bool stop = job->opt.progress && job->opt.progress(job->opt.user, fmax(done, 0));
+    if (!trs_step("reading", done) && !stop) return;
     trs_mm_lock(job);
-    set_error(job, TRS_EFILE, -1, -1, "the caller stopped the reader");
+    set_error(job, TRS_ECANCELED, -1, -1, "canceled by the caller");
     trs_mm_unlock(job);
 }
 

@@ -144,6 +144,7 @@ static int read_all(trs_mm_job *job)
     double start = trs_now(), parsed;
     rc = trs_mm_parse(job);
     parsed = trs_now();
+    if (!rc) rc = trs_step("assembly", -1);
     if (!rc && job->head.array) rc = trs_mm_build_dense(job);
     else if (!rc) rc = trs_mm_build(job);
     job->mm->bytes = job->bytes;

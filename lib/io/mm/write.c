@@ -18,6 +18,7 @@
 
 enum {
     BATCH = 8192,                                         /* entries */
+    PRINTING = 100,                                       /* operations for an entry, about */
     LINE_TEXT = 2 * TRS_INT_TEXT + 2 * TRS_REAL_TEXT + 4, /* characters of the longest line */
 };
 
@@ -247,16 +248,22 @@ static void write_body(writer *w)
 #pragma omp parallel num_threads(team_of(w))
     {
         char *text = malloc((size_t)BATCH * LINE_TEXT);
+        int64_t work = 0;
+        bool stop = false;
 #pragma omp for ordered schedule(static, 1)
         for (int64_t t = 0; t < batches; t++) {
             int64_t to = trs_min((t + 1) * BATCH, w->nnz), offset = 0, n = 0;
-            if (text) n = print_batch(w, text, t * BATCH, to);
+            if (text && !stop) n = print_batch(w, text, t * BATCH, to);
+            if (trs_is_time(&work, PRINTING * BATCH) &&
+                trs_step("writing", (double)t / (double)batches))
+                trs_output_fail(out, TRS_ECANCELED, "canceled by the caller");
 #pragma omp ordered
             {
                 offset = out->offset;
                 out->offset += n;
                 if (!text) trs_output_fail(out, TRS_EMEM, "out of memory");
                 else if (!out->placed && !out->code) trs_output_put(out, text, n, offset);
+                stop = out->code;
             }
             if (text && out->placed) trs_output_put(out, text, n, offset);
         }
@@ -273,6 +280,8 @@ static int write_matrix(writer *w, const char *comment)
     if (!rc && !dense) rc = check_entries(w);
     if (!rc) rc = trs_output_open(&w->out);
     if (!rc) rc = write_head(w, comment);
+    if (!rc) rc = trs_step("writing", 0);
+    if (rc == TRS_ECANCELED) trs_output_fail(&w->out, rc, "canceled by the caller");
     if (!rc) write_body(w);
     return trs_output_close(&w->out);
 }
