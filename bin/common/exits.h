@@ -11,7 +11,8 @@ enum {
     EXIT_MEMORY = 4,
     EXIT_DEVICE = 5,
     EXIT_FAULT = 6,
-    EXIT_SINGULAR = 7
+    EXIT_SINGULAR = 7,
+    EXIT_INTERRUPTED = 130 /* as shells call the end by SIGINT */
 };
 
 #endif

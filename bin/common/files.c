@@ -1,5 +1,5 @@
-/* files.c: a matrix from a file of any kind, which triangle of it has entries, a bar while it is
- * read, and the names of files in the user's cache. */
+/* files.c: a matrix from a file of any kind, which triangle of it has entries, and the names of files
+ * in the user's cache. */
 #include "config.h"
 
 #include "base/user_cache.h"
@@ -7,7 +7,6 @@
 #include "files.h"
 #include "message.h"
 #include "sentence.h"
-#include "timing.h"
 #ifdef HAVE_RBIO
 #include "trisolve-suitesparse.h"
 #endif
@@ -17,7 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 bool file_is_lasting(const char *name)
 {
@@ -118,30 +116,6 @@ bool file_may_be_permuted(const trs_mat *A)
     bool single = A->n == 0 || A->format == TRS_DENSE;
     for (int64_t i = 0; i < A->n && !single; i++) single = ptr[i + 1] - ptr[i] == 1;
     return single;
-}
-
-/* ---- progress -------------------------------------------------------------------------------- */
-
-enum { WIDTH = 40 };
-
-int draw_bar(void *user, double done)
-{
-    static const char full[] = "########################################";
-    bar *b = user;
-    double t = now();
-    if (b->start == 0) b->start = t;
-    if (done >= 1) wipe_bar(b);
-    if (done >= 1 || t - b->start < 1 || t - b->drawn < 0.1 || !isatty(STDERR_FILENO)) return 0;
-    int k = (int)(WIDTH * done);
-    fprintf(stderr, "\rreading [%.*s%*s] %3.0f %%", k, full, WIDTH - k, "", 100 * done);
-    b->drawn = t;
-    return 0;
-}
-
-void wipe_bar(bar *b)
-{
-    if (b->drawn > 0) fprintf(stderr, "\r\033[K");
-    b->drawn = 0;
 }
 
 /* ---- the user's cache ------------------------------------------------------------------------ */

@@ -1,5 +1,4 @@
-/* files.h: a matrix from a file of any kind, a bar that shows how far reading is, and files in the
- * user's cache. */
+/* files.h: a matrix from a file of any kind, and files in the user's cache. */
 #ifndef TRS_BIN_FILES_H
 #define TRS_BIN_FILES_H
 
@@ -27,17 +26,6 @@ bool file_may_be_permuted(const trs_mat *A);
 
 const char *field_name(trs_field f);
 const char *symmetry_name(trs_symmetry s);
-
-/* A trs_mm_options.progress that draws a bar on the standard error stream, when that is a terminal
- * and reading takes more than a second; user: a bar, zero before the first call. */
-typedef struct bar {
-    double start, drawn; /* seconds by now (); 0: not yet */
-} bar;
-
-int draw_bar(void *user, double done);
-
-/* Takes the bar away, also after a failure. */
-void wipe_bar(bar *b);
 
 /* As mkdir -p does, for what stands before the last slash; path is as it was afterwards.  Returns 0 or errno. */
 int make_folders(char *path);

@@ -6,7 +6,8 @@ TIMING = bin/common/timing.c bin/common/timing.h
 NUMBERS = bin/common/numbers.c bin/common/numbers.h
 BINARY = bin/common/sentence.c bin/common/sentence.h bin/common/binary.c bin/common/binary.h
 PROBLEMS = bin/common/problems.c bin/common/problems_lu.c bin/common/problems.h $(BINARY)
-FILES = bin/common/files.c bin/common/files.h $(TIMING)
+PROGRESS = bin/common/output/progress.c bin/common/output/progress.h
+FILES = bin/common/files.c bin/common/files.h $(PROGRESS) $(TIMING)
 
 # ---- bash completion: a file under the name of each program, where bash looks for it
 COMPLETIONS = $(bin_PROGRAMS:bin/%=bin/completions/%)

@@ -11,9 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
+bool (*before_complaint)(void);
+
 void complain(const char *format, ...)
 {
     va_list args;
+    if (before_complaint && !before_complaint()) return;
     va_start(args, format);
     fprintf(stderr, "%s: ", program_name);
     vfprintf(stderr, format, args);

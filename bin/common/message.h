@@ -4,9 +4,14 @@
 
 #include "exits.h"
 
+#include <stdbool.h>
+
 extern const char program_name[]; /* each program defines it */
 
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Called before each sentence of complain, which is dropped if it returns false.  NULL: there is nothing to do. */
+extern bool (*before_complaint)(void);
 
 /* Complains of wrong use, with the value that is wrong (NULL: there is none), and leaves with
  * EXIT_USAGE. */

@@ -3,6 +3,7 @@
 
 #include "info.h"
 
+#include "bin/common/output/progress.h"
 #include "bin/common/sentence.h"
 #include "bin/common/timing.h"
 
@@ -213,17 +214,15 @@ static int look_at_triangles(const arguments *a, facts *f)
 
 int facts_read(const arguments *a, const char *file, facts *f)
 {
-    bar b = {0, 0};
     const trs_mm_options opt = {.threads = a->threads,
                                 .memory_limit = a->memory,
                                 .rhs = a->rhs,
-                                .low_memory = a->low_memory,
-                                .progress = draw_bar,
-                                .user = &b};
+                                .low_memory = a->low_memory};
     double start = now();
     *f = (facts){.file = strcmp(file, "-") ? file : "standard input"};
+    progress_begin(false);
     int rc = file_read(file, &opt, &f->mm);
-    wipe_bar(&b);
+    progress_end();
     f->seconds = now() - start;
     if (rc) {
         complain("%s", said());

@@ -194,6 +194,7 @@ static void leave_help(const option_row *row, const char *text, void *user)
     fputs(help, stdout);
     fputs("\nExit status:\n", stdout);
     for (int k = 0; exit_about(k); k++) printf("  %d  %s\n", k, exit_about(k));
+    printf("  %d  %s\n", EXIT_INTERRUPTED, exit_about(EXIT_INTERRUPTED));
     print_address();
     exit(flush_output(EXIT_GOOD));
 }

@@ -9,10 +9,19 @@
 static const struct {
     int status, code;
 } table[] = {
-    {TRS_OK, EXIT_GOOD},       {TRS_EARG, EXIT_USAGE},     {TRS_ESUPPORT, EXIT_USAGE},
-    {TRS_EMATRIX, EXIT_USAGE}, {TRS_EFILE, EXIT_USAGE},    {TRS_EFORMAT, EXIT_USAGE},
-    {TRS_EPIVOT, EXIT_PIVOT},  {TRS_EMEM, EXIT_MEMORY},    {TRS_EDEVICE, EXIT_DEVICE},
-    {TRS_ESTATE, EXIT_FAULT},  {TRS_ELIBRARY, EXIT_FAULT}, {TRS_EGROWTH, EXIT_INACCURATE},
+    {TRS_OK, EXIT_GOOD},
+    {TRS_EARG, EXIT_USAGE},
+    {TRS_ESUPPORT, EXIT_USAGE},
+    {TRS_EMATRIX, EXIT_USAGE},
+    {TRS_EFILE, EXIT_USAGE},
+    {TRS_EFORMAT, EXIT_USAGE},
+    {TRS_EPIVOT, EXIT_PIVOT},
+    {TRS_EMEM, EXIT_MEMORY},
+    {TRS_EDEVICE, EXIT_DEVICE},
+    {TRS_ESTATE, EXIT_FAULT},
+    {TRS_ELIBRARY, EXIT_FAULT},
+    {TRS_EGROWTH, EXIT_INACCURATE},
+    {TRS_ECANCELED, EXIT_INTERRUPTED},
 };
 
 static const char *const about[] = {
@@ -25,6 +34,7 @@ static const char *const about[] = {
     [EXIT_DEVICE] = "no usable GPU, or CUDA reported an error",
     [EXIT_FAULT] = "internal error",
     [EXIT_SINGULAR] = "the system was solved, but the matrix is singular to working precision",
+    [EXIT_INTERRUPTED] = "interrupted by Ctrl-C",
 };
 
 int exit_of(int status)

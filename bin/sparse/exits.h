@@ -10,7 +10,7 @@ int exit_of(int status);
 /* The same, with EXIT_FAULT for what is not in the table. */
 int exit_code(int status);
 
-/* What the exit code k = 0, 1, ... means; NULL past the last. */
+/* What the exit code k = 0, 1, ... or EXIT_INTERRUPTED means; NULL if there is none. */
 const char *exit_about(int k);
 
 #endif

@@ -25,13 +25,9 @@ int no_memory(const char *what)
 
 int read_file(const arguments *a, const char *name, trs_mm_options opt, trs_mm *mm)
 {
-    bar b = {0, 0};
     opt.low_memory = a->low_memory;
     opt.memory_limit = a->memory;
-    opt.progress = draw_bar;
-    opt.user = &b;
-    int rc = file_read(name, &opt, mm);
-    wipe_bar(&b);
+    const int rc = file_read(name, &opt, mm);
     if (rc && !(opt.rhs && rc == TRS_EFILE)) complain("%s", said());
     return rc;
 }

@@ -5,7 +5,9 @@
 
 #include "base/noun.h"
 #include "bin/common/files.h"
+#include "bin/common/message.h"
 #include "bin/common/numbers.h"
+#include "bin/common/output/progress.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -66,10 +68,9 @@ int64_t entries_of_file(const report *r)
     return f->format == TRS_DENSE ? f->rows * f->cols : f->nnz;
 }
 
-static void print_matrix(FILE *out, const report *r)
+static void print_file(FILE *out, const report *r)
 {
-    const problem *p = r->problem;
-    const trs_mm *f = &p->file;
+    const trs_mm *f = &r->problem->file;
     const int64_t entries = entries_of_file(r);
     fprintf(out, "matrix     %s: %" PRId64 " x %" PRId64 ", %" PRId64 " %s, %s %s\n",
             r->args->matrix, f->rows, f->cols, entries, trs_noun(entries, "entry", "entries"),
@@ -77,6 +78,11 @@ static void print_matrix(FILE *out, const report *r)
     if (f->duplicates)
         fprintf(out, "           %" PRId64 " %s added to another one in the same place\n",
                 f->duplicates, trs_noun(f->duplicates, "entry was", "entries were"));
+}
+
+static void print_problem(FILE *out, const report *r)
+{
+    const problem *p = r->problem;
     fprintf(out, "solved     %s with %s %s, %s%s\n", op_name(r->args->op), factors_name(r),
             r->factored ? "matrix" : shape_name(p->A.kind),
             p->A.kind & TRS_PERMUTED ? "no factors needed, " : "", precision_name(r));
@@ -164,11 +170,23 @@ static void print_times(FILE *out, const report *r)
             duration(t[2], sizeof t[2], r->solve.max), r->solve.count);
 }
 
+void print_interrupted(const report *r)
+{
+    FILE *out = report_stream(r);
+    fprintf(stderr, "%s: interrupted\n", program_name);
+    if (r->args->quiet || r->args->json) return;
+    if (r->problem->file.val) print_file(out, r);
+    fprintf(out, "time       ");
+    progress_print(out);
+    fprintf(out, "\n");
+}
+
 void print_text(const report *r)
 {
     FILE *out = report_stream(r);
     char t[32];
-    print_matrix(out, r);
+    print_file(out, r);
+    print_problem(out, r);
     if (r->factored) {
         fprintf(out, "factor     %s, ordering %s, %s\n", r->library, r->ordering,
                 duration(t, sizeof t, r->seconds_factor));

@@ -54,8 +54,9 @@ void explain_failure(report *r);    /* sets r->failure */
 void explain_divergence(report *r); /* the same if a Krylov method did not converge */
 
 void print_text(const report *r);
-int print_json(const report *r); /* an exit code */
-int list_solvers(void);          /* likewise */
+void print_interrupted(const report *r); /* what is known after Ctrl-C */
+int print_json(const report *r);         /* an exit code */
+int list_solvers(void);                  /* likewise */
 void report_free(report *r);
 
 /* ---- what text and JSON have in common ------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include "bin/common/files.h"
 #include "bin/common/message.h"
 #include "bin/common/numbers.h"
+#include "bin/common/output/progress.h"
 #include "bin/costs/first_use.h"
 
 #include <math.h>
@@ -21,9 +22,10 @@ spread measure(int repeat, int (*run)(void *), void *user, int *status)
     double *s = malloc((size_t)repeat * sizeof *s);
     *status = s ? TRS_OK : TRS_EMEM;
     if (!s) return complain("out of memory for the times of %d solves (--repeat)", repeat), t;
+    progress_phase("solve");
     for (int k = repeat > 1 ? -1 : 0; k < repeat && !*status; k++) {
         const double start = now();
-        *status = run(user);
+        *status = is_interrupted() ? TRS_ECANCELED : run(user);
         if (k >= 0) s[k] = now() - start;
     }
     if (*status) complain("%s", trs_message());
@@ -44,6 +46,7 @@ static int write_solution(const arguments *a, const problem *p)
 /* Finds the errors of X, and why it is no solution if it is none; returns a trs_status. */
 static int find_errors(const arguments *a, problem *p, report *r)
 {
+    progress_phase("error of x");
     int rc = r->pivots ? leave_out_rows(a, p) : TRS_OK;
     if (rc) return rc;
     rc = backward_error(a, p, &r->error);
@@ -86,6 +89,8 @@ static int run(const arguments *a, problem *p, report *r)
     if (code) return code;
     int rc = find_errors(a, p, r);
     if (!rc && !r->steps.failed) rc = write_solution(a, p);
+    progress_end();
+    if (!rc && is_interrupted()) rc = TRS_ECANCELED;
     if (rc) return exit_code(rc);
     if (a->json) code = print_json(r);
     else if (!a->quiet) print_text(r);
@@ -116,9 +121,14 @@ int main(int argc, char **argv)
     report r = {.args = &a, .problem = &p, .forward = NAN, .refined = -1};
     open_standard_streams();
     parse_arguments(argc, argv, &a);
+    catch_interrupts();
+    progress_begin(a.quiet);
     if (!a.solver && !a.no_calibrate) know_this_cpu();
     int code = a.use_wisdom ? run_with_wisdom(&a, &p, &r) : run(&a, &p, &r);
+    progress_end();
+    if (is_interrupted() && code) print_interrupted(&r);
     problem_free(&p);
     report_free(&r);
+    if (is_interrupted()) end_interrupted();
     return flush_output(code);
 }

@@ -171,12 +171,14 @@ static int start(trs_input *in, const trs_input_options *opt)
 {
     struct stat st;
     const bool standard = in->standard;
+    int rc = trs_step("reading", -1);
+    if (rc) return rc;
     in->fd = standard ? STDIN_FILENO : open(in->file, O_RDONLY | O_CLOEXEC);
     if (in->fd < 0 || fstat(in->fd, &st)) return fail_errno(in);
     if (S_ISDIR(st.st_mode)) return fail(in, TRS_EFILE, "%s", strerror(EISDIR));
     bool regular = S_ISREG(st.st_mode) && st.st_size > 0;
     if (regular) in->packed = st.st_size;
-    int rc = read_head(in);
+    rc = read_head(in);
     if (rc) return rc;
     const char *kind = trs_archive_kind(in->head, in->looked);
     if (kind) return open_archive(in, kind, opt);

@@ -5,6 +5,7 @@
 
 #include "bin/common/message.h"
 #include "bin/common/numbers.h"
+#include "bin/common/output/progress.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ static int product(void *user, const void *x, void *y)
 {
     const system_of *s = user;
     const int64_t n = s->at->A.n;
+    if (is_interrupted()) return TRS_ECANCELED;
     if (s->at->device > 0) return trs_multiply(&s->at->A, s->op, 1, x, n, y, n, TRS_COL_MAJOR);
     host_product(&s->at->A, s->op, s->threads, x, y);
     return TRS_OK;

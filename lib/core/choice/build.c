@@ -88,13 +88,18 @@ int trs_plan_choose(trs_plan *p)
 
 /* ---- values ------------------------------------------------------------------------------------ */
 
+static int prepare_values(trs_plan *p, bool fresh)
+{
+    if (p->general) return trs_step("factorization", -1);
+    if (fresh && p->pivot != TRS_PIVOT_SKIP) return trs_pivots_treat(p);
+    return TRS_OK;
+}
+
 int trs_plan_give_values(trs_plan *p, void *stream)
 {
     const bool fresh = !p->pivots_known; /* else the plan grows, and they were there before */
-    int rc = TRS_OK, waited = TRS_OK;
+    int rc = prepare_values(p, fresh), waited = TRS_OK;
     bool on_gpu = false;
-    if (fresh && !p->general && p->pivot != TRS_PIVOT_SKIP) rc = trs_pivots_treat(p);
-    if (p->general) rc = trs_step("factorization", -1);
     if (!p->general && p->bad_pivots && p->pivot == TRS_PIVOT_FAIL) return rc;
     for (int k = p->begin; k < p->end && !rc; k++) {
         trs_side *side = &p->side[k];
