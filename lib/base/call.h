@@ -46,7 +46,7 @@ void trs_mute(bool muted);
 /* For a loop of many iterations: is it time for a step?  *work counts what was done since the last one. */
 static inline bool trs_is_time(int64_t *work, int64_t more)
 {
-    enum { OFTEN = 1 << 23 }; /* operations: some milliseconds */
+    enum { OFTEN = 1 << 26 }; /* operations: some hundredths of a second */
     *work += more;
     if (*work < OFTEN) return false;
     *work = 0;

@@ -150,17 +150,19 @@ static int read_file(counter *c)
     return rc;
 }
 
+enum { SIZE = 1000 }; /* rows and columns of the matrix in the file */
+
 /* A file that could not be written completely leaves the old one. */
 static int write_file(counter *c)
 {
-    csr m = csr_new(600, in_full);
+    csr m = csr_new(SIZE, in_full);
     trs_mm mm;
     (void)c;
-    const int rc = trs_mm_write(file, &m.a, 600, 600, TRS_GENERAL, NULL);
+    const int rc = trs_mm_write(file, &m.a, SIZE, SIZE, TRS_GENERAL, NULL);
     assert_canceled(rc);
     trs_set_progress(NULL, NULL);
     assert_int_equal(trs_mm_read(file, &(trs_mm_options){.header = 1}, &mm), TRS_OK);
-    assert_int_equal(mm.stored, 600 * 600);
+    assert_int_equal(mm.stored, SIZE * SIZE);
     trs_mm_free(&mm);
     csr_free(&m);
     return rc;
@@ -401,7 +403,7 @@ static int incomplete(csr m, trs_ilu_options opt, counter *c)
 
 static int ilu(counter *c)
 {
-    return incomplete(csr_new(300, in_full), (trs_ilu_options){.ordering = TRS_ILU_RCM}, c);
+    return incomplete(csr_new(500, in_full), (trs_ilu_options){.ordering = TRS_ILU_RCM}, c);
 }
 static int ic_with_fill(counter *c)
 {

@@ -22,7 +22,7 @@
 #include <string.h>
 
 enum { THREADS = 16, CHUNKS = 8 }; /* chunks for each thread */
-enum { SEARCH = 16 };              /* operations for each entry that a search finds, about */
+enum { SEARCH = 128 };             /* operations for each entry that a search finds, about */
 
 static const char phase[] = "fill";
 

@@ -19,6 +19,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { PARSING = 10 }; /* operations for a byte, about */
+
 void trs_mm_worker_fail(trs_mm_worker *w, int code, const char *format, ...)
 {
     va_list args;
@@ -179,20 +181,20 @@ static void free_worker(trs_mm_worker *w)
 }
 
 /* What each thread does; the first one reports the progress. */
-static void work(trs_mm_job *job, bool first)
+static void work_on(trs_mm_job *job, bool first)
 {
     trs_mm_worker w = {.job = job};
-    int64_t k;
+    int64_t k, work = 0;
     if (!new_lists(&w)) {
         trs_mm_lock(job);
         set_error(job, TRS_EMEM, -1, -1, "out of memory or over the limit");
         trs_mm_unlock(job);
     }
-    for (;;) {
-        if (first) report_progress(job);
-        if ((k = take(&w)) < 0) break;
+    if (first) report_progress(job);
+    while ((k = take(&w)) >= 0) {
         parse_text(&w);
         give(&w, k);
+        if (first && trs_is_time(&work, PARSING * job->text_bytes)) report_progress(job);
     }
     free_worker(&w);
 }
@@ -266,7 +268,7 @@ int trs_mm_parse(trs_mm_job *job)
 #ifdef _OPENMP
         first = omp_get_thread_num() == 0;
 #endif
-        work(job, first);
+        work_on(job, first);
     }
     return find_error(job);
 }

@@ -18,7 +18,7 @@
 
 enum {
     BATCH = 8192,                                         /* entries */
-    PRINTING = 100,                                       /* operations for an entry, about */
+    PRINTING = 200,                                       /* operations for an entry, about */
     LINE_TEXT = 2 * TRS_INT_TEXT + 2 * TRS_REAL_TEXT + 4, /* characters of the longest line */
 };
 
