@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import c_void_p
+import threading
+from ctypes import CFUNCTYPE, POINTER, c_int, c_void_p
 from types import SimpleNamespace
-from typing import Callable
+from typing import Any, Callable
 
 import numpy as np
 
@@ -94,6 +95,12 @@ class GrowthError(Error, ArithmeticError):
     status = _abi.TRS_EGROWTH
 
 
+class CanceledError(Error):
+    """The function of set_progress has canceled the call."""
+
+    status = _abi.TRS_ECANCELED
+
+
 ERRORS = {kind.status: kind for kind in Error.__subclasses__()}
 
 
@@ -136,8 +143,75 @@ def check_libraries(functions: SimpleNamespace) -> SimpleNamespace:
 C = check_libraries(open_libraries())
 
 
+# ---- progress: this thread's function of the library, and the exceptions that have canceled a call ----
+
+_PROGRESS = CFUNCTYPE(c_int, POINTER(_abi.trs_phase))
+_thread = threading.local()
+
+
+def _watch(progress, caught: list):
+    """A generator: `send` takes a phase and gives 1 if that cancels the call.
+
+    A function would lose the KeyboardInterrupt, and nobody would cancel: Python runs the handlers of signals where it
+    enters a function, before its first `try`, and where it resumes a generator, which is inside of one.
+    """
+    cancel = False
+    while True:
+        try:
+            while True:
+                phase = (yield cancel).contents
+                cancel = bool(progress and progress(phase.name.decode(), phase.done if phase.done >= 0 else None))
+        except GeneratorExit:
+            return
+        except BaseException as error:
+            caught.append(error)
+            cancel = True
+
+
+def set_progress(progress: Callable[[str, float | None], Any] | None = None) -> None:
+    """Call a function during the long calls of this thread: reading, analysis, factorization, but no solves.
+
+    Parameters
+    ----------
+    progress : callable, optional
+        Gets the name of the phase, and the fraction of it that is done or None.  If it returns a true value the call is
+        canceled, with a CanceledError; if it raises an exception, with that one.  It must not call this package.  None:
+        none is called.
+
+    Notes
+    -----
+    Signals are handled where the function would be called.  So Ctrl-C ends long calls by a KeyboardInterrupt, as far as
+    the libraries that factor can be interrupted, in the thread that has imported the package or called this function.
+
+    Examples
+    --------
+    >>> import trisolve
+    >>> from scipy.sparse import csr_array
+    >>> trisolve.set_progress(lambda phase, done: print(phase))
+    >>> plan = trisolve.Plan(csr_array([[1.0, 0], [1, 1]]), solver="cpu-serial")
+    import
+    levels
+    choice of a solver
+    solver
+    >>> trisolve.set_progress(None)
+    """
+    caught: list[BaseException] = []
+    watch = _watch(progress, caught)
+    next(watch)
+    function = _PROGRESS(watch.send)
+    C.trs_set_progress(function, None)
+    _thread.caught, _thread.function = caught, function  # which has to live as long as the library may call it
+
+
+set_progress()
+
+
 def check(status: int) -> None:
-    """Raise the exception of a status code, with the library's sentence."""
+    """Raise the exception of a status code, with the library's sentence, or the one that has canceled the call."""
+    if getattr(_thread, "caught", None):
+        error = _thread.caught[0]
+        _thread.caught.clear()
+        raise error
     if status:
         raise ERRORS.get(status, Error)(C.trs_message().decode(errors="replace"))
 
