@@ -204,8 +204,8 @@ typedef struct trs_phase {
  *     - trs_factor, trs_ilu, trs_lu_import, trs_lu_update and trs_lu_replace
  * Solves, refinement and estimates never do, not even when a solve lets a plan grow.
  *
- * progress is called when a phase begins.  It is also called some ten times a second while a file
- * is read or written, fill is searched for, or incomplete factors are computed on the host.  No
+ * progress is called when a phase begins.  It is also called every few hundredths of a second while
+ * a file is read or written, fill is searched for, or incomplete factors are computed on the host.  No
  * clock decides when, so that two runs with one thread report the same.  UMFPACK, CHOLMOD, KLU,
  * METIS, LAPACK and CUDA cannot be interrupted: a phase that is theirs goes on to its end, which
  * may take minutes, and is canceled then.

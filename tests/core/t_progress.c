@@ -10,6 +10,7 @@
 #endif
 
 static const char file[] = "t_progress.mtx", plan_file[] = "t_progress.plan";
+static const char costs_file[] = "t_progress.costs";
 
 /* ---- what is reported ------------------------------------------------------------------------------- */
 
@@ -237,6 +238,19 @@ static int chosen(counter *c)
 {
     return analyse(&(trs_options){.solves = TRS_SOLVES_MANY, .ops = 7}, c);
 }
+/* With costs by which cpu-serial is slow, so that others are tried against it. */
+static int tried(counter *c)
+{
+    FILE *f = fopen(costs_file, "w");
+    assert_non_null(f);
+    fprintf(f, "# trisolve-sparse machine 2\ncpu_latency 1e-3\n");
+    fclose(f);
+    assert_int_equal(setenv("TRISOLVE_MACHINE", costs_file, 1), 0);
+    const int rc = chosen(c);
+    assert_int_equal(unsetenv("TRISOLVE_MACHINE"), 0);
+    remove(costs_file);
+    return rc;
+}
 static int measured(counter *c)
 {
     const int rc = analyse(&(trs_options){.measure = 1}, c);
@@ -339,6 +353,7 @@ static void test_plans(void **state)
     (void)state;
     check(named, "import, levels, choice of a solver, solver, ");
     check(chosen, "import, levels, choice of a solver, solver, ");
+    check(tried, "import, levels, choice of a solver, solver, trial of a solver, ");
     check(measured, "import, levels, choice of a solver, trial of a solver, import, levels, ");
     check(tune, "import, levels, solver, choice of a solver, solver, ");
     check(left_out,
@@ -469,7 +484,8 @@ static void test_factors(void **state)
 
 /* ---- all of it --------------------------------------------------------------------------------------- */
 
-/* Nobody is told of the calls of another thread, nor of any once that was taken back. */
+/* Nobody is told of the calls of another thread, nor by the threads of a team, whatever these were told before, nor of any
+ * call once that was taken back. */
 static void *call_in_thread(void *user)
 {
     (void)user;
@@ -485,9 +501,14 @@ static void test_threads(void **state)
     trs_set_progress(fail_if_called, NULL);
     assert_int_equal(pthread_create(&thread, NULL, call_in_thread, NULL), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
+#pragma omp parallel num_threads(2)
+    trs_set_progress(fail_if_called, NULL);
+    check(write_file, "writing, ");
+#pragma omp parallel num_threads(2)
     trs_set_progress(NULL, NULL);
     counter c = {.fail_at = -1};
     assert_int_equal(named(&c), TRS_OK);
+    remove(file);
     assert_string_equal(trs_strerror(TRS_ECANCELED), "canceled by the caller");
 }
 

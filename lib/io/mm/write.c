@@ -254,14 +254,14 @@ static void write_body(writer *w)
         for (int64_t t = 0; t < batches; t++) {
             int64_t to = trs_min((t + 1) * BATCH, w->nnz), offset = 0, n = 0;
             if (text && !stop) n = print_batch(w, text, t * BATCH, to);
-            if (trs_is_time(&work, PRINTING * BATCH) &&
-                trs_step("writing", (double)t / (double)batches))
-                trs_output_fail(out, TRS_ECANCELED, "canceled by the caller");
 #pragma omp ordered
             {
                 offset = out->offset;
                 out->offset += n;
                 if (!text) trs_output_fail(out, TRS_EMEM, "out of memory");
+                else if (trs_is_time(&work, PRINTING * BATCH) &&
+                         trs_step("writing", (double)t / (double)batches))
+                    trs_output_fail(out, TRS_ECANCELED, "canceled by the caller");
                 else if (!out->placed && !out->code) trs_output_put(out, text, n, offset);
                 stop = out->code;
             }
