@@ -122,8 +122,8 @@ int main(int argc, char **argv)
     open_standard_streams();
     parse_arguments(argc, argv, &a);
     catch_interrupts();
-    progress_begin(a.quiet);
     if (!a.solver && !a.no_calibrate) know_this_cpu();
+    progress_begin(a.quiet);
     int code = a.use_wisdom ? run_with_wisdom(&a, &p, &r) : run(&a, &p, &r);
     progress_end();
     if (is_interrupted() && code) print_interrupted(&r);

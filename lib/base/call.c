@@ -2,7 +2,8 @@
  * progress to.
  *
  * This is the only thread-local variable of the library.  A sentence belongs to the thread and not to a plan, because
- * a plan is const while several threads solve with it. */
+ * a plan is const while several threads solve with it.  So does the function that progress is reported to, because some
+ * functions that take long have neither a plan nor options. */
 #include "config.h"
 
 #include "call.h"

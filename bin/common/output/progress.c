@@ -59,7 +59,8 @@ static void enter(const char *name, double done)
     for (p.at = 0; p.at < p.count && strcmp(p.phase[p.at].name, name); p.at++) continue;
     if (p.at == PHASES) p.at--;
     if (p.at < p.count) return;
-    p.phase[p.count++].name = name;
+    p.phase[p.count].name = name;
+    p.phase[p.count++].seconds = 0;
 }
 
 static int take_phase(const trs_phase *phase)
