@@ -201,19 +201,19 @@ typedef struct trs_phase {
  *     - trs_mm_read, trs_rb_read, trs_unpack and trs_mm_write
  *     - trs_plan_create, trs_plan_analyse, trs_plan_tune, trs_plan_save and trs_plan_load; and
  *       trs_plan_update where it analyses again or factors a general matrix
- *     - trs_factor, trs_ilu, trs_lu_import, trs_lu_update and trs_lu_replace
+ *     - trs_factor, trs_ilu, trs_lu_import, trs_lu_update, trs_lu_update_on and trs_lu_replace
  * Solves, refinement and estimates never do, not even when a solve lets a plan grow.
  *
- * progress is called when a phase begins.  It is also called every few hundredths of a second while
- * a file is read or written, fill is searched for, or incomplete factors are computed on the host.  No
- * clock decides when, so that two runs with one thread report the same.  UMFPACK, CHOLMOD, KLU,
- * METIS, LAPACK and CUDA cannot be interrupted: a phase that is theirs goes on to its end, which
- * may take minutes, and is canceled then.
+ * progress is called when a phase begins.  Every few hundredths of a second it is called again
+ * while a file is read or written, fill is searched for, or incomplete factors are computed on the
+ * host.  No clock decides when, so two runs with one thread report the same.  UMFPACK, CHOLMOD,
+ * KLU, METIS, LAPACK and CUDA cannot be interrupted.  A phase that is theirs ends before the call
+ * is canceled, which may take minutes.
  *
- * A call that is canceled returns TRS_ECANCELED.  Like every error, this frees what the call has
- * made, and leaves plans and factors as the function says.  A call that was nearly complete may
- * succeed instead.  progress must not call functions of this library, nor leave by longjmp or by
- * an exception. */
+ * A canceled call returns TRS_ECANCELED.  Like after every error, what the call has made is freed,
+ * and plans and factors are as the function says.  A call that is nearly complete may succeed
+ * instead.  progress must not call functions of this library, and must return: no longjmp, no
+ * exception of C++. */
 TRS_API void trs_set_progress(int (*progress)(const trs_phase *phase), void *user);
 
 /* ---- matrices -------------------------------------------------------------------------- */
