@@ -400,8 +400,8 @@ static int tune(trs_plan *p)
     while (end > begin && !p->side[end - 1].quick) end--;
     if (begin == end) return TRS_OK;
     if (p->on_device) rc = trs_gpu_use(&p->ctx);
-    if (!rc) rc = grow(p, begin, end, NULL);
-    if (rc == TRS_ECANCELED) return rc;
+    if (rc) return rc;
+    if (grow(p, begin, end, NULL) == TRS_ECANCELED) return TRS_ECANCELED;
     for (int k = begin; k < end; k++) trs_operator_trim(&p->side[k].op);
     return TRS_OK;
 }
