@@ -16,6 +16,7 @@
 #include "config.h"
 
 #include "refine.h"
+#include "factor/lu_mat.h"
 #include "base/debug.h"
 
 #include <float.h>
@@ -126,7 +127,8 @@ static int check(trs_refiner *s, int device, int nrhs, const void *B, int64_t ld
     if (rc) return rc;
     s->by = A->device > 0 ? &trs_refining_there : &trs_refining_here;
     if (max_steps < 0) return trs_fail(TRS_EARG, "refine: max_steps = %d is negative", max_steps);
-    rc = trs_check_columns(A, s->op, nrhs, B, ldb, X, ldx, s->exec->layout, true);
+    rc = trs_check_where(A);
+    if (!rc) rc = trs_check_columns(A, s->op, nrhs, B, ldb, X, ldx, s->exec->layout, true);
     if (rc) trs_fail(rc, "refine: %s", trs_message());
     return rc;
 }

@@ -39,11 +39,8 @@ static const multiply_fn multiply[] = TRS_PER_TYPE(multiply);
 int trs_check_columns(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx,
                       const void *Y, int64_t ldy, trs_layout layout, bool apart)
 {
-    if (!A) return trs_fail(TRS_EARG, "A is NULL");
     if ((unsigned)op > TRS_H || nrhs < 0 || (unsigned)layout > TRS_ROW_MAJOR)
         return trs_fail(TRS_EARG, "op, nrhs or layout is out of range");
-    const int rc = trs_check_where(A);
-    if (rc) return rc;
     if (!nrhs || !A->n) return TRS_OK;
     const int64_t x = trs_extent(X, A->n, nrhs, ldx, layout, A->dtype);
     const int64_t y = trs_extent(Y, A->n, nrhs, ldy, layout, A->dtype);
@@ -87,11 +84,9 @@ typedef struct columns {
     trs_op op;
     trs_layout layout;
     int nrhs, shares;
-    const void *X;
-    void *Y; /* op(A) X; when comparing, B */
-    int64_t ldx, ldy;
+    const void *X, *B;
+    int64_t ldx, ldb;
     trs_sums sums[SHARES];
-    bool compare;            /* op(A) X with B; else multiply */
     trs_error error[SHARES]; /* the worst of the columns of each share */
 } columns;
 
@@ -112,23 +107,15 @@ static void columns_free(columns *c)
     for (int k = 0; k < c->shares; k++) trs_free(NULL, c->sums[k].re);
 }
 
-/* Multiply column r, or compare it with B. */
+/* The errors of column r. */
 static void one_column(const columns *c, int r, const trs_sums *s, trs_error *worst)
 {
     const trs_mat *A = c->A;
     const trs_column x = trs_column_of(c->X, r, c->ldx, c->layout, A->dtype);
-    const trs_column y = trs_column_of(c->Y, r, c->ldy, c->layout, A->dtype);
-    if (c->compare) {
-        trs_error one;
-        trs_residual(A, c->op, y, x, s, &one);
-        trs_error_fold(worst, &one, r);
-        return;
-    }
-    sum_up(A, c->op, x.p, x.step, s);
-    for (int64_t i = 0; i < A->n; i++) {
-        const double z[2] = {(double)s->re[i], (double)s->im[i]};
-        trs_number_put(y.p, A->dtype, i * y.step, z);
-    }
+    const trs_column b = trs_column_of(c->B, r, c->ldb, c->layout, A->dtype);
+    trs_error one;
+    trs_residual(A, c->op, b, x, s, &one);
+    trs_error_fold(worst, &one, r);
 }
 
 /* Do the columns of shares begin..end-1. */
@@ -157,32 +144,6 @@ static int each_column(columns *c)
     if (!rc) trs_share(c->shares, c->shares, 1, do_shares, c);
     trs_expand_done(&ctx, A, &scalar);
     return rc;
-}
-
-int trs_multiply_on(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
-                    int64_t ldy, const trs_exec *exec)
-{
-    static const trs_exec defaults = {0};
-    trs_enter();
-    if (!exec) exec = &defaults;
-    const trs_layout layout = exec->layout;
-    columns c = {A, op, layout, nrhs, .X = X, .ldx = ldx, .Y = Y, .ldy = ldy};
-    int rc = TRS_CHECK_RESERVED(exec, "trs_exec");
-    if (!rc) rc = trs_check_columns(A, op, nrhs, X, ldx, Y, ldy, layout, true);
-    if (rc || !nrhs || !A->n) return trs_leave(rc);
-    if (A->device > 0)
-        rc = trs_multiply_there(A, op, nrhs, trs_view_of(X, ldx, layout),
-                                trs_view_of(Y, ldy, layout), exec->stream);
-    else rc = each_column(&c);
-    columns_free(&c);
-    return trs_leave(rc);
-}
-
-int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
-                 int64_t ldy, trs_layout layout)
-{
-    const trs_exec exec = {.layout = layout};
-    return trs_multiply_on(A, op, nrhs, X, ldx, Y, ldy, &exec);
 }
 
 bool trs_is_worse(long double a, long double b)
@@ -230,11 +191,11 @@ int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int
                        const void *X, int64_t ldx, trs_layout layout, trs_error *error)
 {
     trs_enter();
-    columns c = {A, op, layout, nrhs, .X = X, .ldx = ldx, .Y = (void *)B, .ldy = ldb};
-    c.compare = true;
+    columns c = {A, op, layout, nrhs, .X = X, .ldx = ldx, .B = B, .ldb = ldb};
     if (!error) return trs_leave(trs_fail(TRS_EARG, "error is NULL"));
     *error = (trs_error){.row = -1, .col = -1};
-    int rc = trs_check_columns(A, op, nrhs, B, ldb, X, ldx, layout, false);
+    int rc = trs_check_where(A);
+    if (!rc) rc = trs_check_columns(A, op, nrhs, B, ldb, X, ldx, layout, false);
     if (rc || !nrhs || !A->n) return trs_leave(rc);
     if (A->device > 0)
         rc = trs_backward_error_there(A, op, nrhs, trs_view_of(B, ldb, layout),

@@ -22,8 +22,7 @@ typedef struct trs_column { /* its element i is number i*step of p */
 
 trs_column trs_column_of(const void *X, int r, int64_t ld, trs_layout layout, trs_dtype t);
 
-/* Check A, op and two arrays of nrhs columns each; apart: they must not overlap.  Of an A on a device ptr and idx are not
- * looked at.  TRS_OK, TRS_EARG, TRS_EDEVICE, or as trs_check_mat. */
+/* Check op and two arrays of nrhs columns each; apart: they must not overlap.  A has been checked.  TRS_OK, TRS_EARG. */
 int trs_check_columns(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx,
                       const void *Y, int64_t ldy, trs_layout layout, bool apart);
 
@@ -58,7 +57,6 @@ bool trs_rows_are_there(const trs_mat *A, trs_op op);
 
 /* A context for memory on the device of A. */
 trs_context trs_device_context(const trs_mat *A);
-int trs_multiply_there(const trs_mat *A, trs_op op, int nrhs, trs_view x, trs_view y, void *stream);
 /* *error holds the errors of no column. */
 int trs_backward_error_there(const trs_mat *A, trs_op op, int nrhs, trs_view b, trs_view x,
                              trs_error *error);

@@ -1,4 +1,4 @@
-/* residual_device.c: products and backward errors with all arrays on a device.  residual.c has the formulas.
+/* residual_device.c: backward errors with all arrays on a device.  residual.c has the formulas.
  *
  * The sums have twice the working precision, as those in long double have more than it, but the range of double. */
 #include "config.h"
@@ -77,33 +77,11 @@ void trs_rows_close(trs_context *ctx, trs_device_rows *r)
     trs_gpu_free(ctx, (void *)r->whole.val);
 }
 
-/* ---- products and errors --------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------------- */
 
 trs_context trs_device_context(const trs_mat *A)
 {
     return (trs_context){.device = A->device - 1};
-}
-
-/* What takes memory can neither be captured nor repeated cheaply. */
-static int refuse_capture(const trs_mat *A, trs_op op, void *stream)
-{
-    if (trs_rows_are_there(A, op) || !trs_gpu_is_capturing(stream)) return TRS_OK;
-    return trs_fail(TRS_ESUPPORT,
-                    "a product with op(A) across the lines of A, or with one triangle of it, "
-                    "cannot be captured");
-}
-
-int trs_multiply_there(const trs_mat *A, trs_op op, int nrhs, trs_view x, trs_view y, void *stream)
-{
-    trs_context ctx = trs_device_context(A);
-    trs_device_rows rows;
-    int rc = refuse_capture(A, op, stream);
-    if (rc) return rc;
-    rc = trs_rows_open(&ctx, A, op, false, stream, &rows);
-    if (!rc) rc = trs_gpu_multiply(&rows.lines, nrhs, x, y, stream);
-    if (!trs_rows_are_there(A, op) && !rc) rc = trs_gpu_wait(stream);
-    trs_rows_close(&ctx, &rows);
-    return rc;
 }
 
 trs_error trs_error_of(const trs_findings *f, trs_dtype t)

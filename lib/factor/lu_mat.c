@@ -54,6 +54,7 @@ bool trs_lu_same_pattern(const trs_mat *a, const trs_mat *b)
 
 int trs_check_where(const trs_mat *A)
 {
+    if (!A) return trs_fail(TRS_EARG, "A is NULL");
     const int rc = trs_check_device(A->device);
     if (rc) return rc;
     if (A->device > 0) return trs_check_values(A);

@@ -231,13 +231,20 @@ static int check_full(const trs_mat *m)
     return TRS_OK;
 }
 
-int trs_check_mat(const trs_mat *m)
+int trs_check_arrays(const trs_mat *m)
 {
-    int rc = trs_check_values(m);
-    if (rc) return rc;
-    if (m->format == TRS_DENSE) return check_full(m);
+    const int rc = trs_check_values(m);
+    if (rc || m->format == TRS_DENSE) return rc;
     if (!m->ptr) return trs_fail(TRS_EARG, "ptr is NULL");
     if (!m->idx && m->nnz > 0) return trs_fail(TRS_EARG, "idx is NULL");
+    return TRS_OK;
+}
+
+int trs_check_mat(const trs_mat *m)
+{
+    int rc = trs_check_arrays(m);
+    if (rc) return rc;
+    if (m->format == TRS_DENSE) return check_full(m);
     int pbits = m->ptr_bits ? m->ptr_bits : 64, ibits = m->idx_bits ? m->idx_bits : 32;
     const char *major = trs_by_rows(m) ? "row" : "column";
     if (m->format == TRS_BSR) major = "row of blocks";

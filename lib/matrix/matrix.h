@@ -22,6 +22,7 @@ typedef struct trs_tri {
 enum { TRS_SRC_UNIT = -1, TRS_SRC_MISSING = -2 };
 
 int trs_check_mat(const trs_mat *m);    /* Is m well-formed?  (check.c) */
+int trs_check_arrays(const trs_mat *m); /* Is it, apart from what is in its arrays? */
 int trs_check_values(const trs_mat *m); /* Is as much of it well-formed as has to be to read val? */
 bool trs_same_arrays(const trs_mat *a, const trs_mat *b); /* Has each number the same place? */
 int64_t trs_value_count(const trs_mat *m);                /* the length of val */

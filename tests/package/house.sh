@@ -33,6 +33,7 @@ cuda/*
 lib/core
 lib/batch lib/factor
 lib/accuracy
+lib/product
 cuda/accuracy cuda/batch
 bin/common
 bin/costs bin/report
