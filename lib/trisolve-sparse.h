@@ -447,7 +447,8 @@ typedef struct trs_exec {
     /* work space; NULL: the plan's own, and then threads must not share the plan: a solve that
      * begins during another with the same work space returns TRS_ESTATE */
     trs_work *work;
-    /* threads of CPU solvers, at most 1024; 0: those of the plan */
+    /* threads of CPU solvers, at most 1024; 0: those of the plan; of trs_multiply_on: the default of
+     * OpenMP */
     int threads;
     /* storage order of B and X */
     trs_layout layout;
@@ -992,29 +993,41 @@ typedef enum trs_norm {
  * Source: Higham, ACM TOMS 14 (1988); Hager 1984. */
 TRS_API int trs_condest(const trs_plan *plan, const trs_mat *T, trs_norm norm, double *rcond);
 
-/* Compute the product Y = op(A) X in the dtype of A.  Sums are accumulated in long double, or on a
- * device in twice the working precision.
- *     const trs_mat *A ; in.  As in trs_backward_error.
+/* Compute the product Y = op(A) X, with plain sums in the dtype of A.  An element of Y has an error of
+ * up to n eps (|op(A)| |X|), where n is the number of its terms.  trs_backward_error and trs_refine
+ * compute B - op(A) X with more digits.
+ *     const trs_mat *A ; in.  kind as for a plan; or 0: every entry counts; or TRS_SELFADJOINT with
+ *         a triangle.  TRS_STRICT takes a pass over A of its own; it has no effect on a device.
  *     trs_op op ; in.
  *     int nrhs ; in, >= 0.
  *     const void *X ; in.  With ldx, as B and ldb in trs_solve, where A is.
- *     void *Y ; out.  With ldy, as X.  It must not overlap X.
+ *     void *Y ; out.  With ldy, as X.  It must not overlap X.  Undefined after TRS_EMATRIX.
  *     trs_layout layout ; in.  Storage order of X and Y.
- * Threads and memory are those of trs_backward_error.  With A on a device, the function is
- * trs_multiply_on with the default stream.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX or TRS_EDEVICE. */
+ * On the host each call checks the pattern while it reads it, which costs almost nothing.  The
+ * default number of OpenMP threads share A if there is enough work for them.
+ *
+ * Sums go along the stored lines of A in these cases: CSR and BSR with TRS_N, CSC and DENSE with
+ * TRS_T and TRS_H.  Then threads need no memory.  In other cases, and with TRS_SELFADJOINT, each
+ * thread but one adds to n numbers of its own, or 4 n with 4 columns or more.  There are so few
+ * threads that these take no more memory than the values of A.  One thread allocates nothing.  The
+ * same input and the same number of threads give the same bits.
+ *
+ * CSR and CSC with idx_bits = 32 are fastest.  With A on a device, the function is trs_multiply_on
+ * with the default stream.
+ * Returns TRS_OK, TRS_EARG, TRS_EMATRIX, TRS_EDEVICE, or on a device TRS_EMEM. */
 TRS_API int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
                          int64_t ldy, trs_layout layout);
 
-/* The same on a stream, for programs that multiply often.
+/* The same on a stream, or with a number of threads.
  *     const trs_mat *A ; in.  On a device its pattern is not checked: ptr and idx must be in
  *         range.
- *     const trs_exec *exec ; in.  NULL: all defaults.  Uses stream and layout.
+ *     const trs_exec *exec ; in.  NULL: all defaults.  Uses stream and layout; and threads, where 0
+ *         is the default number of OpenMP threads.
  * With A on a device, the cost depends on whether the rows of op(A) are contiguous.  They are
  * contiguous in these cases: CSR and BSR with TRS_N, CSC with TRS_T and TRS_H, and DENSE.  Then
  * the function only enqueues work and can be captured in a CUDA graph.  Otherwise each call sorts
- * the entries, which takes about 32 bytes of device memory for each entry, and waits.  The same
- * input gives the same bits.
+ * the entries, which takes about 32 bytes of device memory for each entry, and waits; with
+ * TRS_SELFADJOINT it expands the matrix on the host.  The same input gives the same bits.
  * Returns what trs_multiply returns, or:
  *     TRS_ESUPPORT ; the stream is being captured, and the call would have to sort the entries or
  *         expand a TRS_SELFADJOINT matrix. */

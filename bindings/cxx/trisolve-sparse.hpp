@@ -420,7 +420,7 @@ Factors<Scalar> ilu(const Matrix<Scalar> &A, const trs_ilu_options &options = {}
 
 /* ---- without a plan ------------------------------------------------------------------------ */
 
-/* y = op(A) x.     x [n*nrhs] ; in.     y [n*nrhs] ; out: it must not overlap x. */
+/* y = op(A) x in working precision.     x [n*nrhs] ; in.     y [n*nrhs] ; out: it must not overlap x. */
 template <class Scalar, class X, class Y>
 void multiply(const Matrix<Scalar> &A, const X &x, Y &&y, trs_op op = TRS_N,
               const trs_exec &exec = {})

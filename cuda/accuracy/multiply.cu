@@ -1,25 +1,28 @@
-/* multiply.cu: Y = op(A) X on the device, summed in twice the working precision.
+/* multiply.cu: Y = op(A) X on the device, summed in working precision.
  *
  * A few lanes have a row (rows.cuh), and the columns of X are along y of the grid.  x is only read and y only
  * written, so nothing is handed over within the launch and no thread waits.  Bytes: for each column the entries once,
- * an element of x for each of them, and y; these bound it, since the sums take some ten operations an entry where the
- * chip has time for forty. */
+ * an element of x for each of them, and y; these bound it. */
 #include "config.h"
 
 #include "rows.cuh"
+
+template <class T> struct plain_sum {
+    T s = number<T>(0);
+    __device__ void add_from(int mask) { s = s + shuffle_xor(s, mask); }
+};
 
 template <class T>
 static __global__ void multiply_kernel(const rows_of<T> m, const view<T> x, const view<T> y)
 {
     const int64_t r = blockIdx.y;
-    each_row<sum_of<T>>(
+    each_row<plain_sum<T>>(
         m, [&](int64_t j) { return x(j, r); },
-        [&](sum_of<T> &sum, int64_t i, int64_t j, T a, T xj) {
-            if (!(m.unit() && i == j)) sum.add_product(a, xj);
+        [&](plain_sum<T> &sum, int64_t i, int64_t j, T a, T xj) {
+            if (!(m.unit() && i == j)) sum.s = sum.s + a * xj;
         },
-        [&](int64_t i, sum_of<T> &sum) {
-            if (m.unit()) sum.add(x(i, r));
-            y(i, r) = sum.value();
+        [&](int64_t i, plain_sum<T> &sum) {
+            y(i, r) = m.unit() ? sum.s + x(i, r) : sum.s;
         });
 }
 

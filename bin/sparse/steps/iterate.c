@@ -23,10 +23,9 @@ static int product(void *user, const void *x, void *y)
 {
     const system_of *s = user;
     const int64_t n = s->at->A.n;
+    const trs_exec exec = {.threads = s->threads};
     if (is_interrupted()) return TRS_ECANCELED;
-    if (s->at->device > 0) return trs_multiply(&s->at->A, s->op, 1, x, n, y, n, TRS_COL_MAJOR);
-    host_product(&s->at->A, s->op, s->threads, x, y);
-    return TRS_OK;
+    return trs_multiply_on(&s->at->A, s->op, 1, x, n, y, n, &exec);
 }
 
 static int apply(void *user, const void *x, void *y)

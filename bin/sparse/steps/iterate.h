@@ -12,9 +12,6 @@ int iterate(const arguments *a, const place *at, int nrhs, trs_lu *lu, vectors *
 /* How the time of an iteration of the column that was kept splits. */
 int split_iteration(const arguments *a, const place *at, trs_lu *lu, vectors *v, report *r);
 
-/* y = op(A) x in working precision, on the host, by so many threads; 0: as many as there are. */
-void host_product(const trs_mat *A, trs_op op, int threads, const void *x, void *y);
-
 /* What a time loop does: new values, update, solve, as often as was asked for.  The problem keeps the last values. */
 typedef int (*solve_fn)(void *user); /* X at the place; returns a trs_status */
 /* Does a step scale rows and columns, as an incomplete Cholesky factorisation needs it? */
