@@ -370,7 +370,7 @@ static void draw_call(scene *s, trs_solver_info *info)
     o->memory.alloc = give, o->memory.free = take, o->memory.user = &live;
 }
 
-/* y = op(T) x, and then the backward error of x for that y, which must be that of rounding. */
+/* y = op(T) x, and then the backward error of x for that y, which must be that of sums of up to n terms. */
 static int check_backward_error(scene *s)
 {
     const trs_dtype t = s->mat.dtype;
@@ -381,7 +381,7 @@ static int check_backward_error(scene *s)
         for (int i = 0; i < s->n; i++) put(X, t, place(s, s->ldx, i, r), random_number(s, 1));
     if (trs_multiply(&s->mat, s->op, s->nrhs, X, s->ldx, Y, s->ldb, s->layout) ||
         trs_backward_error(&s->mat, s->op, s->nrhs, Y, s->ldb, X, s->ldx, s->layout, &e) ||
-        !(e.omega <= (is_single(t) ? 1.2e-7 : 2.3e-16)))
+        !(e.omega <= (s->n + 2) * (is_single(t) ? 1.2e-7 : 2.3e-16)))
         bad = complain(s, "op(T) x");
     free(X), free(Y);
     return bad;
