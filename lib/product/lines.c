@@ -359,11 +359,13 @@ TRS_INLINE bool FN(in_pieces)(const trs_mat *A, limits g, int64_t l, trs_view x,
 }
 
 /* y(l) of the sum along the line. */
-TRS_INLINE void FN(finish)(const trs_product *s, const FN(sum) * sum, T x, T *y, bool across)
+TRS_INLINE void FN(finish)(const FN(sum) * sum, bool conj, bool unit, const T *x_l, T *y,
+                           bool across)
 {
-    const T value = FN(value)(sum, s->conj_along);
+    const T value = FN(value)(sum, conj);
     if (across) *y += value;
-    else *y = s->A->kind & TRS_UNIT ? value + x : value;
+    else if (unit) *y = value + *x_l;
+    else *y = value;
 }
 
 TRS_INLINE trs_view FN(from_row)(trs_view v, int64_t i)
@@ -375,6 +377,8 @@ TRS_INLINE bool FN(one)(const trs_product *s, int64_t begin, int64_t end, trs_vi
                         bool plain, bool triangle, bool along, bool across)
 {
     const trs_mat *A = s->A;
+    const bool conj = s->conj_along, unit = triangle && A->kind & TRS_UNIT;
+    const int32_t *idx = A->idx;
     const T *xp = x.p, *val = A->val;
     T *yp = y.p;
     limits g = limits_of(s, 0);
@@ -397,10 +401,10 @@ TRS_INLINE bool FN(one)(const trs_product *s, int64_t begin, int64_t end, trs_vi
         bool ok;
         if (!plain) ok = FN(in_pieces)(A, g, l, u, x_l, f, v, &sum, along, across);
         else
-            ok = FN(entries)(A, g, true, triangle, l, p, next, A->idx, val, u, x_l, f, v, &sum,
-                             along, across);
+            ok = FN(entries)(A, g, true, triangle, l, p, next, idx, val, u, x_l, f, v, &sum, along,
+                             across);
         if (!ok) return false;
-        if (along) FN(finish)(s, &sum, *x_l, yp + l * y.rs, across);
+        if (along) FN(finish)(&sum, conj, unit, x_l, yp + l * y.rs, across);
     }
     return true;
 }
@@ -436,7 +440,7 @@ TRS_INLINE bool FN(many)(const trs_product *s, int64_t begin, int64_t end, trs_v
     const T *xp = x.p, *val = A->val;
     T *yp = y.p;
     const int32_t *idx = A->idx;
-    const bool triangle = s->head || s->tail;
+    const bool triangle = s->head || s->tail, conj = s->conj_along, unit = A->kind & TRS_UNIT;
     limits g = limits_of(s, 0);
     trs_view u = x, v = y;
     int64_t p = begin_of(A, begin);
@@ -468,7 +472,7 @@ TRS_INLINE bool FN(many)(const trs_product *s, int64_t begin, int64_t end, trs_v
         }
 #pragma GCC unroll 4
         for (int r = 0; r < FN(W) && along; r++)
-            FN(finish)(s, &sum[r], x_l[r * x.cs], yp + l * y.rs + r * y.cs, across);
+            FN(finish)(&sum[r], conj, unit, x_l + r * x.cs, yp + l * y.rs + r * y.cs, across);
     }
     return true;
 }
