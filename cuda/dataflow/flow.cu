@@ -282,23 +282,32 @@ static int cut_rows(trs_context *ctx, making &m)
 {
     const int32_t bound = m.nodes;
     row_nodes_kernel<<<blocks_of((int64_t)m.n + 1), PLAIN>>>(m);
-    int rc = sum_before(m.temp, m.row_nodes, m.first, m.n + (int64_t)1);
+    int rc = launched();
+    if (!rc) rc = sum_before(m.temp, m.row_nodes, m.first, m.n + (int64_t)1);
     if (!rc) rc = trs_gpu_get(ctx, &m.nodes, m.first + m.n, sizeof m.nodes);
     TRS_ASSERT(rc || (m.n <= m.nodes && m.nodes <= bound));
     return rc;
 }
 
-/* The nodes of f in the order of the schedule, and how many tasks they are. */
+/* The nodes of f in the order of the schedule, and how many tasks they are.  A launch that failed leaves numbers behind that
+ * the next one must not read. */
 static int order_nodes(trs_context *ctx, making &m, trs_flow *f)
 {
     const unsigned blocks = blocks_of((int64_t)m.nodes + 1);
     if (m.row) row_kernel<<<blocks_of(m.n), PLAIN>>>(m);
+    int rc = launched();
+    if (rc) return rc;
     key_kernel<<<blocks, PLAIN>>>(m, f->sorted);
-    int rc = sort(m, f->levels);
+    rc = launched();
+    if (!rc) rc = sort(m, f->levels);
+    if (rc) return rc;
     place_kernel<<<blocks, PLAIN>>>(m, *f);
+    rc = launched();
     if (!rc) rc = sum_before(m.temp, m.length, f->ptr, m.nodes + (int64_t)1);
     if (!rc) rc = largest_up_to(m.temp, m.mark, m.same_key, m.nodes);
+    if (rc) return rc;
     starts_kernel<<<blocks, PLAIN>>>(m);
+    rc = launched();
     if (!rc) rc = sum_before(m.temp, m.starts, m.task, m.nodes + (int64_t)1);
     if (!rc) rc = trs_gpu_get(ctx, &f->tasks, m.task + m.nodes, sizeof f->tasks);
     TRS_ASSERT(rc || (0 < f->tasks && f->tasks <= f->nodes));
@@ -310,6 +319,8 @@ static int fill(trs_context *ctx, const making &m, trs_flow *f)
     f->task = device_new<trs_flow_task>(ctx, f->tasks, "tasks");
     if (!f->task) return TRS_EMEM;
     task_kernel<<<blocks_of(m.nodes), PLAIN>>>(m, *f);
+    const int rc = launched();
+    if (rc) return rc;
     operand_kernel<<<blocks_of((int64_t)f->tasks * WARP), PLAIN>>>(m, *f);
     cudaError_t e = cudaGetLastError();
     if (!e && m.begin) e = cudaDeviceSynchronize(); /* then it is freed */

@@ -274,7 +274,7 @@ int single_new(dataflow *d)
 {
     return for_type(d->dtype, [&]<class T>(T) {
         d->single_blocks = count_blocks<T>(&d->flow);
-        return int(TRS_OK);
+        return int(d->single_blocks > 0 || d->flow.nodes == 0 ? TRS_OK : TRS_EDEVICE);
     });
 }
 

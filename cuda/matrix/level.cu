@@ -216,7 +216,8 @@ int trs_gpu_order_levels(trs_operator *op)
     if (!base) return TRS_EMEM;
     cudaMemsetAsync(w.sum, 0, (size_t)w.count * sizeof *w.sum, NULL);
     number_kernel<<<blocks_of(w.n), PLAIN>>>(w);
-    rc = sort(w);
+    rc = launched();
+    if (!rc) rc = sort(w);
     if (rc) return rc;
     sum_kernel<<<blocks_of(w.n), PLAIN>>>(w, op->device.ptr);
     rc = sum_up(ctx, w, &op->statistics);

@@ -252,7 +252,7 @@ static int build(trs_instance *inst)
     const int wanted = min((int)blocks_of(inst->op->tri.n), PER_SM * multiprocessors());
     return for_type(inst->op->tri.dtype, [&]<class T>(T) {
         d->blocks = waiting_blocks((const void *)rows_kernel<T>, THREADS, 0, max(wanted, 1));
-        return int(TRS_OK);
+        return int(d->blocks > 0 ? TRS_OK : TRS_EDEVICE);
     });
 }
 

@@ -355,12 +355,12 @@ static void test_plans(void **state)
     check(chosen, "import, levels, choice of a solver, solver, ");
     check(tried, "import, levels, choice of a solver, solver, trial of a solver, ");
     check(measured, "import, levels, choice of a solver, trial of a solver, import, levels, ");
-    check(tune, "import, levels, solver, choice of a solver, solver, ");
+    check(tune, "import, solver, levels, choice of a solver, solver, ");
     check(left_out,
           "import, levels, choice of a solver, solver, levels, choice of a solver, solver, ");
     check(general, "import, solver, factorization, ");
 #ifdef HAVE_XXHASH
-    check(save_and_load, "import, levels, solver, choice of a solver, ");
+    check(save_and_load, "import, solver, levels, choice of a solver, ");
     remove(plan_file);
 #endif
 }
@@ -458,9 +458,9 @@ static int complete(counter *c)
 static void test_factors(void **state)
 {
     (void)state;
-    check(ilu, "import, ordering, analysis of L, import, levels, ");
-    check(ic_with_fill, "import, fill, analysis of L, import, levels, ");
-    check(imported, "analysis of L, import, levels, ");
+    check(ilu, "import, ordering, analysis of L, import, solver, levels, ");
+    check(ic_with_fill, "import, fill, analysis of L, import, solver, levels, ");
+    check(imported, "analysis of L, import, solver, ");
 #ifdef HAVE_SUITESPARSE
     const char *const methods[] = {
 #ifdef HAVE_CHOLMOD
@@ -475,10 +475,10 @@ static void test_factors(void **state)
         NULL};
     for (int k = 0; methods[k] || k == 0; k++) {
         method = methods[k];
-        check(complete, "import, ordering, factorization, analysis of L, import, levels, ");
+        check(complete, "import, ordering, factorization, analysis of L, import, solver, ");
     }
     method = NULL;
-    check(complete, "import, ordering, factorization, analysis of L, import, levels, ");
+    check(complete, "import, ordering, factorization, analysis of L, import, solver, ");
 #endif
 }
 

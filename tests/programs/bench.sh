@@ -498,12 +498,16 @@ run --cell-seconds=0.1 --calibrate machine
 gives 0 "--calibrate"
 [ "$(grep -cE '^cpu_(byte|cached|entry|full|row|latency|scatter) +[0-9.e-]+ +# s' machine)" = 7 ] && grep -q '^# gpu_byte .*not measured' machine
 check $? "the costs of the CPU are in the file, those of the GPU that is not there are not"
-# on a busy machine there may be time for a single problem, and then no error is known
-grep -qE '^# fit cpu: ([2-9]|[1-9][0-9]+) problems, [0-9]+ costs, leave-one-out error median |^# fit cpu: 1 problem,' machine &&
-    ! grep -q '^# fit merged' machine
-check $? "and so is how well they fit"
-[ "$(grep -cE '^# choice, (earlier|fitted) costs: [0-9]+ solves?, [0-9.]+ % within 1.1 of the fastest' machine)" = 2 ]
-check $? "and how well they choose"
+# on a busy machine there may be time for a single problem, and then no error is known, or for none
+if grep -q '^# fit cpu: ' machine; then
+    grep -qE '^# fit cpu: ([2-9]|[1-9][0-9]+) problems, [0-9]+ costs, leave-one-out error median |^# fit cpu: 1 problem,' machine &&
+        ! grep -q '^# fit merged' machine
+    check $? "and so is how well they fit"
+    [ "$(grep -cE '^# choice, (earlier|fitted) costs: [0-9]+ solves?, [0-9.]+ % within 1.1 of the fastest' machine)" = 2 ]
+    check $? "and how well they choose"
+else
+    skip "how well they fit" "the machine is too busy to measure"
+fi
 awk '/^cpu_(byte|cached)/ { if ($2 < 1e-13 || $2 > 1e-8) bad = 1 } END { exit bad }' machine
 check $? "memory moves between 0.1 GB and 10 TB a second"
 TRISOLVE_MACHINE=machine "$bindir/trisolve-sparse" --lower general.mtx >out 2>err

@@ -70,9 +70,10 @@ int trs_plan_choose(trs_plan *p)
     const char *why;
     trs_cost cost;
     const bool named = p->solver;
-    int rc = trs_step("choice of a solver", -1);
-    if (!rc) rc = trs_machine_find(&p->ctx, may_use_gpu(p));
+    int rc = TRS_OK;
     for (int k = p->begin; k < p->end && !rc; k++) rc = trs_plan_find_levels(p, &p->side[k]);
+    if (!rc) rc = trs_step("choice of a solver", -1);
+    if (!rc) rc = trs_machine_find(&p->ctx, may_use_gpu(p));
     if (rc) return rc;
     trs_prospect_of(&p->side[p->begin].op, named ? TRS_NEED : TRS_LOOK_IF_LARGE, &s);
     if (named) {
