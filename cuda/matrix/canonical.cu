@@ -105,7 +105,8 @@ int trs_gpu_canonical(const trs_mat *m, trs_operator *op)
     lines_kernel<<<few_blocks(m->n + 1), PLAIN>>>(in);
     entries_kernel<<<few_blocks(m->nnz), PLAIN>>>(in);
     if (op->reversed) count_back_kernel<<<blocks_of(m->nnz), PLAIN>>>(m->nnz, d->src);
-    int rc = trs_gpu_take_values(m->dtype, m->nnz, d->src, m->val, d->val, NULL);
+    int rc = launched();
+    if (!rc) rc = trs_gpu_take_values(m->dtype, m->nnz, d->src, m->val, d->val, NULL);
     if (rc) return trs_fail(rc, "a matrix on the device");
     rc = trs_gpu_get(ctx, wrong, found, sizeof wrong);
     if (rc) return rc;

@@ -250,20 +250,25 @@ template <class P> static int allocate(trs_context *ctx, const triangle &a, work
     return base ? TRS_OK : TRS_EMEM;
 }
 
-/* Make the list, in the order of the lines. */
+/* Make the list, in the order of the lines.  No kernel may read what a launch that failed did not write. */
 template <class P> static int list_entries(const triangle &a, work<P> &w)
 {
     cudaMemsetAsync(w.count, 0, sizeof *w.count, NULL);
     cudaMemsetAsync(w.line, 0, (size_t)a.entries * sizeof *w.line, NULL);
     cudaMemsetAsync(w.diagonal, 0xff, (size_t)a.n * sizeof *w.diagonal, NULL);
     lines_kernel<<<few_blocks(a.n), PLAIN>>>(a, w.line, w.count);
-    int rc = find_lines(a, w);
+    int rc = launched();
+    if (!rc) rc = find_lines(a, w);
+    if (rc) return rc;
     wanted_kernel<<<few_blocks(a.entries + 1), PLAIN>>>(a, w.line, w.wanted);
+    rc = launched();
     if (!rc) rc = count_wanted(a, w);
     if (rc) return rc;
     if (a.entries) entries_kernel<<<few_blocks(a.entries), PLAIN>>>(a, w);
     diagonals_kernel<<<blocks_of(a.n), PLAIN>>>(a, w);
-    if (!a.transposed) behind_kernel<<<few_blocks(a.entries + a.n), PLAIN>>>(a, w);
+    rc = launched();
+    if (rc || a.transposed) return rc;
+    behind_kernel<<<few_blocks(a.entries + a.n), PLAIN>>>(a, w);
     return launched();
 }
 
@@ -278,7 +283,8 @@ template <class P> static int look(trs_context *ctx, const work<P> &w, defects *
 template <class P> static int sort_by(const triangle &a, work<P> &w, bool columns)
 {
     if (!a.transposed) keys_kernel<<<blocks_of(w.listed), PLAIN>>>(a, w, columns);
-    return sort(w, a.n, w.listed);
+    const int rc = launched();
+    return rc ? rc : sort(w, a.n, w.listed);
 }
 
 template <class P> static int take(const triangle &a, const void *val, trs_operator *op)
@@ -299,7 +305,8 @@ template <class P> static int take(const triangle &a, const void *val, trs_opera
     rc = trs_operator_new_resident(op, a.entries, true);
     if (rc) return rc;
     rows_kernel<<<few_blocks(w.listed), PLAIN>>>(a, w, *d);
-    rc = trs_gpu_take_values(op->tri.dtype, w.listed, d->src, val, d->val, NULL);
+    rc = launched();
+    if (!rc) rc = trs_gpu_take_values(op->tri.dtype, w.listed, d->src, val, d->val, NULL);
     if (rc) return rc;
     return look(ctx, w, &count);
 }
