@@ -21,9 +21,7 @@ static __global__ void multiply_kernel(const rows_of<T> m, const view<T> x, cons
         [&](plain_sum<T> &sum, int64_t i, int64_t j, T a, T xj) {
             if (!(m.unit() && i == j)) sum.s = sum.s + a * xj;
         },
-        [&](int64_t i, plain_sum<T> &sum) {
-            y(i, r) = m.unit() ? sum.s + x(i, r) : sum.s;
-        });
+        [&](int64_t i, plain_sum<T> &sum) { y(i, r) = m.unit() ? sum.s + x(i, r) : sum.s; });
 }
 
 int trs_gpu_multiply(const trs_lines *l, int nrhs, trs_view x, trs_view y, void *stream)

@@ -53,6 +53,8 @@ def test_ctrl_c(file, call, phase):
         if name == phase:
             signal.raise_signal(signal.SIGINT)
 
+    # a shell that starts the tests in the background ignores SIGINT for them
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     trisolve.set_progress(interrupt)
     with pytest.raises(KeyboardInterrupt):
         call(file)
