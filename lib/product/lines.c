@@ -456,9 +456,9 @@ TRS_INLINE bool FN(many)(const trs_product *s, int64_t begin, int64_t end, trs_v
             u = FN(from_row)(x, g.low - (uint32_t)A->base);
             v = FN(from_row)(y, g.low - (uint32_t)A->base);
         }
+        if (across)
 #pragma GCC unroll 4
-        for (int r = 0; r < FN(W) && across; r++)
-            f[r] = FN(factor_of)(x_l[r * x.cs], s->conj_across);
+            for (int r = 0; r < FN(W); r++) f[r] = FN(factor_of)(x_l[r * x.cs], s->conj_across);
         for (; p < stop; p++) {
             const uint32_t c = (uint32_t)idx[p] - g.low;
             if (c >= g.span) {
@@ -470,9 +470,10 @@ TRS_INLINE bool FN(many)(const trs_product *s, int64_t begin, int64_t end, trs_v
             (val + p, (const T *)u.p + c * x.rs, x.cs, sum, f, (T *)v.p + c * y.rs, y.cs, along,
              across);
         }
+        if (along)
 #pragma GCC unroll 4
-        for (int r = 0; r < FN(W) && along; r++)
-            FN(finish)(&sum[r], conj, unit, x_l + r * x.cs, yp + l * y.rs + r * y.cs, across);
+            for (int r = 0; r < FN(W); r++)
+                FN(finish)(&sum[r], conj, unit, x_l + r * x.cs, yp + l * y.rs + r * y.cs, across);
     }
     return true;
 }
