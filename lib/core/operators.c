@@ -194,8 +194,7 @@ int trs_plan_find_levels(trs_plan *p, trs_side *side)
 {
     if (side->op.lv.ptr) return TRS_OK;
     const double start = trs_now();
-    int rc = trs_step("levels", -1);
-    if (!rc) rc = find_levels(p, &side->op);
+    const int rc = find_levels(p, &side->op);
     if (!rc) note_levels(p, side, trs_now() - start);
     return rc;
 }

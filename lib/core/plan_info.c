@@ -188,21 +188,18 @@ static void find_levels_for_info(trs_plan *p)
     snprintf(p->reason + used, sizeof p->reason - used, ": %s", TRS_NO_ANALYSIS);
 }
 
+/* The lock is held. */
 static void fill_info(trs_plan *p, trs_info *info)
 {
-    pthread_mutex_lock(&p->topo_lock);
     find_levels_for_info(p);
     *info = p->info;
-    pthread_mutex_unlock(&p->topo_lock);
     const trs_solver *solver = trs_plan_is_built(p) ? p->side[0].instance.solver : p->solver;
     info->solver = solver ? solver->name : NULL;
     info->reason = p->reason;
     info->costs = p->ctx.costs;
     if (!info->analysis) info->analysis = "";
     if (p->state == TRS_FAILED) return;
-    pthread_mutex_lock(&p->topo_lock);
     trs_plan_bytes(p, solver, info);
-    pthread_mutex_unlock(&p->topo_lock);
     for (int k = 0; k < p->sides; k++) {
         const trs_side *side = &p->side[k];
         if (side->solves > info->solves) info->solves = side->solves;
@@ -218,7 +215,10 @@ int trs_plan_info(const trs_plan *p, trs_info *info)
 {
     trs_enter();
     if (!p || !info) return trs_leave(trs_fail(TRS_EARG, "info: plan or info is NULL"));
+    pthread_mutex_t *lock = &((trs_plan *)p)->topo_lock;
+    pthread_mutex_lock(lock);
     fill_info((trs_plan *)p, info);
+    pthread_mutex_unlock(lock);
     trs_leave_silently();
     return TRS_OK;
 }

@@ -13,7 +13,7 @@ import trisolve
 
 A = sp.csr_matrix(sp.diags([-1.0, 4.0, -1.0], [-1, 0, 1], shape=(600, 600)))
 LONG = [
-    pytest.param(lambda file: trisolve.Plan(A), "levels", id="Plan"),
+    pytest.param(lambda file: trisolve.Plan(A), "solver", id="Plan"),
     pytest.param(lambda file: trisolve.ilu0(A), "factorization", id="ilu0"),
     pytest.param(lambda file: trisolve.splu(A), "ordering", id="splu", marks=needs_suitesparse),
     pytest.param(lambda file: trisolve.spsolve(A, np.ones(600)), "factorization", id="spsolve", marks=needs_suitesparse),
@@ -54,10 +54,13 @@ def test_ctrl_c(file, call, phase):
             signal.raise_signal(signal.SIGINT)
 
     # a shell that starts the tests in the background ignores SIGINT for them
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    trisolve.set_progress(interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        call(file)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        trisolve.set_progress(interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            call(file)
+    finally:
+        signal.signal(signal.SIGINT, before)
     usable(file)
 
 

@@ -71,7 +71,7 @@ class Solver:
 
     def _set_up(self, handle: Handle, A: Matrix, device: int) -> None:
         self._handle, self._device, self._local = handle, max(device, 0), threading.local()
-        self._turns, self._first_stream, self._grows = threading.Lock(), None, self._may_grow()
+        self._turns, self._first_stream, self._grows, self._solved = threading.Lock(), None, True, 0
         self._pattern, self._values = A.pattern, A.values
         self.dtype, self.shape = A.dtype, A.shape
 
@@ -146,9 +146,15 @@ class Solver:
                                  _abi.trs_exec(stream=stream, layout=s.layout, **work))
             if own or status != StateError.status:
                 break
-        if own and not self._may_grow():  # the work spaces that are there solve as before it has grown
-            self._grows, self._local = False, threading.local()
+        if own:
+            self._solved += 1
+        if own and self._is_time_to_ask() and not self._may_grow():
+            self._grows, self._local = False, threading.local()  # the work spaces solve as before it has grown
         return status
+
+    def _is_time_to_ask(self) -> bool:
+        """To ask whether a plan may still grow lets it find its levels: not after one solve, and then ever more rarely."""
+        return self._solved > 1 and self._solved & (self._solved - 1) == 0
 
 
 class Plan(Solver):

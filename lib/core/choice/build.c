@@ -64,14 +64,24 @@ static bool may_use_gpu(const trs_plan *p)
     return !trs_gpu_probe(p->ctx.device, why, sizeof why);
 }
 
+/* Of the sides that are being built. */
+static int find_levels(trs_plan *p)
+{
+    int rc = TRS_OK;
+    for (int k = p->begin; k < p->end && !rc; k++) {
+        if (!p->side[k].op.lv.ptr) rc = trs_step("levels", -1);
+        if (!rc) rc = trs_plan_find_levels(p, &p->side[k]);
+    }
+    return rc;
+}
+
 int trs_plan_choose(trs_plan *p)
 {
     trs_prospect s;
     const char *why;
     trs_cost cost;
     const bool named = p->solver;
-    int rc = TRS_OK;
-    for (int k = p->begin; k < p->end && !rc; k++) rc = trs_plan_find_levels(p, &p->side[k]);
+    int rc = find_levels(p);
     if (!rc) rc = trs_step("choice of a solver", -1);
     if (!rc) rc = trs_machine_find(&p->ctx, may_use_gpu(p));
     if (rc) return rc;

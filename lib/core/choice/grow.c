@@ -99,15 +99,20 @@ static int64_t solves_to_pay(const trs_shape *s, const trs_candidate *c)
     return (int64_t)ceil(fmin(seconds / fmax(c->seconds, 1e-7), 1e9));
 }
 
+static void take(trs_plan *p, const trs_candidate *c)
+{
+    p->candidate[0] = *c;
+    p->candidates = 1;
+    p->solver = c->solver;
+    p->info.predicted = c->seconds;
+}
+
 static void take_quick(trs_plan *p, const trs_shape *shape, const trs_candidate *c)
 {
     snprintf(p->reason, sizeof p->reason,
              "%" PRId64 " %s, longest row %" PRId64 ": prepared fastest", shape->levels,
              trs_noun(shape->levels, "level", "levels"), shape->longest);
-    p->candidate[0] = *c;
-    p->candidates = 1;
-    p->solver = c->solver;
-    p->info.predicted = c->seconds;
+    take(p, c);
 }
 
 /* The side begins with such a solver, and grows when that has paid. */
@@ -123,9 +128,7 @@ static void begin_at_once(trs_plan *p, const trs_solver *solver)
     if (solver->place == TRS_ON_CUDA) pays = GPU_AT_ONCE + 1;
     for (int k = 0; k < p->sides; k++) begin_with(p, &p->side[k], pays);
     trs_plan_say(p, TRS_NO_ANALYSIS);
-    p->candidate[0] = (trs_candidate){.solver = solver};
-    p->candidates = 1;
-    p->solver = solver;
+    take(p, &(trs_candidate){.solver = solver});
 }
 
 static int begin_by_levels(trs_plan *p)
@@ -133,7 +136,8 @@ static int begin_by_levels(trs_plan *p)
     trs_candidate c[2];
     trs_prospect s[2];
     int64_t pays[2] = {0, 0};
-    int rc = trs_machine_find(&p->ctx, p->on_device);
+    int rc = trs_step("levels", -1);
+    if (!rc) rc = trs_machine_find(&p->ctx, p->on_device);
     for (int k = 0; k < p->sides && !rc; k++) rc = trs_plan_count_levels(p, &p->side[k]);
     if (rc) return rc;
     for (int k = 0; k < p->sides; k++) {
@@ -281,7 +285,7 @@ static int choose(trs_plan *p, const trs_solver *next)
     if (!next) return trs_plan_choose(p);
     trs_prospect_of(&p->side[p->begin].op, TRS_NEED, &s);
     if (!trs_candidate_of(&s, next, p->on_device, &c))
-        return trs_fail(TRS_ESUPPORT, "%s", next->name);
+        return trs_fail(TRS_ESUPPORT, "%s cannot be chosen any more", next->name);
     take_quick(p, &s.shape, &c);
     return TRS_OK;
 }
