@@ -4,7 +4,7 @@
  *
  * A thread has a row, and in launch l it computes the row if that has level l.  x (j) comes from launches before, so nothing waits
  * inside a launch: it cannot hang, and needs no cooperative launch, no flags and no memory of its own.
- * Bytes in fp64: 12 nnz + 32 n, and 4 n a level; bound by these where the triangle is large, else by the launches, some 2.5 us
+ * Bytes in fp64: 12 nnz + 32 n, and 4 n a level; bound by these where the triangle is large, else by the launches, some 3.5 us
  * a level.  Orderings by colours give such triangles: red and black rows of a grid make two levels.
  * Source: Anderson and Saad, Solving sparse triangular linear systems on parallel computers, Int. J. High Speed Computing 1
  * (1989). */
@@ -73,7 +73,7 @@ static const char *estimate(const trs_prospect *p, const trs_instance *, const t
     const double read = (double)s->nnz * (s->elem + 4) + (double)s->n * (16 + 3 * s->elem);
     c->bytes = s->nrhs * m->levels_copies * (read * m->gpu_byte + (double)s->nnz * m->gpu_gather) +
                (double)s->levels * (double)s->n * 4 * m->gpu_byte;
-    c->sync = (m->levels_launches + (double)s->levels) * m->gpu_launch;
+    c->sync = (m->levels_launches + (double)s->levels * m->levels_level) * m->gpu_launch;
     return NULL;
 }
 

@@ -16,7 +16,7 @@
  * (a long row before it would be published), adds them up in finitely many rounds, and publishes it.
  *
  * Bytes in fp64: 12 nnz + 32 n, and the memset of y, 8 n.  Bound by the latency of rows in different warps that wait for one
- * another, and where the rows of a level are far apart by how many rows are resident. */
+ * another, and by how many rows are resident where those of a level are apart. */
 #include "config.h"
 
 #include "cuda/runtime/cuda.cuh"
@@ -24,7 +24,7 @@
 
 enum { THREADS = 256, WARP = 32, BATCH = 4, LONG = 64 /* entries */, PER_SM = 2 /* blocks */ };
 
-/* rows that GPUs of 100 multiprocessors and more hold at once: beyond that, rows may wait that nobody looks at */
+/* rows that GPUs of 100 multiprocessors and more hold at once: beyond that, rows may wait that no warp looks at */
 enum { AT_ONCE = 50000 };
 
 template <class T> struct rows_args {
