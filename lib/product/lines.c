@@ -516,10 +516,10 @@ static bool FN(any_lines)(const trs_product *s, int64_t begin, int64_t end, int 
         {NULL, FN(both_triangle), FN(both_scattered), FN(both_columns), FN(both_rows)},
     };
     FN(lines) *const *shape = table[s->along + 2 * s->across - 1];
-    const bool stands = x.rs == 1 && y.rs == 1, triangle = s->head || s->tail;
+    const bool by_columns = x.rs == 1 && y.rs == 1, triangle = s->head || s->tail;
     if (!is_plain(s->A)) return FN(pieces)(s, begin, end, x, y);
-    if (columns > 1) shape += stands ? 3 : 4;
-    else shape += stands ? triangle : 2;
+    if (columns > 1) shape += by_columns ? 3 : 4;
+    else shape += by_columns ? triangle : 2;
     return (*shape)(s, begin, end, x, y);
 }
 
