@@ -468,7 +468,8 @@ typedef struct trs_info {
     /* number of rows on the longest dependent path; 0 if n = 0, or while a plan on a device has not
      * found its levels (trs_plan_analyse); trs_plan_levels finds them at once */
     int64_t levels;
-    /* number of rows of the largest level; known when levels is */
+    /* number of rows of the largest level; 0 also while a plan on a device knows only how many
+     * levels there are, which is all that its first solvers need */
     int64_t widest;
     /* number of entries of the longest row, including the diagonal; known when levels is */
     int64_t longest;
