@@ -136,7 +136,7 @@ int many_new(trs_context *ctx, dataflow *d)
     for (int k = 0; k < MANY_KERNELS && !rc; k++)
         rc = for_kernel(d, k, [&](auto shape) {
             d->many_blocks[k] = count_blocks<decltype(shape)>(d);
-            return int(TRS_OK);
+            return int(d->many_blocks[k] > 0 ? TRS_OK : TRS_EDEVICE);
         });
     return rc;
 }

@@ -105,15 +105,22 @@ int trs_operator_host(trs_operator *op, unsigned what)
     return trs_operator_show(op, what);
 }
 
+/* What has come is here, whether what follows comes or not. */
 int trs_operator_show(trs_operator *op, unsigned what)
 {
+    static const struct {
+        unsigned part;
+        int (*fetch)(trs_operator *);
+    } parts[] = {{TRS_OP_PATTERN, fetch_pattern},
+                 {TRS_OP_VALUES, fetch_values},
+                 {TRS_OP_LEVELS, fetch_topo}};
     const unsigned missing = what & ~op->on_host;
-    if (!missing) return TRS_OK;
-    int rc = trs_gpu_use(op->ctx);
-    if (!rc && missing & TRS_OP_PATTERN) rc = fetch_pattern(op);
-    if (!rc && missing & TRS_OP_VALUES) rc = fetch_values(op);
-    if (!rc && missing & TRS_OP_LEVELS) rc = fetch_topo(op);
-    if (!rc) op->on_host |= missing;
+    int rc = missing ? trs_gpu_use(op->ctx) : TRS_OK;
+    for (int k = 0; k < 3 && !rc; k++) {
+        if (!(missing & parts[k].part)) continue;
+        rc = parts[k].fetch(op);
+        if (!rc) op->on_host |= parts[k].part;
+    }
     return rc;
 }
 
