@@ -164,7 +164,7 @@ static int check_arguments(writer *w)
 }
 
 /* A thread for each batch, which takes half a millisecond (TRS_SHARED_FROM). */
-static int team_of(const writer *w)
+static inline int team_of(const writer *w)
 {
     return (int)trs_min(w->threads, w->nnz / BATCH + 1);
 }
