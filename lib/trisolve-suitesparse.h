@@ -34,7 +34,12 @@ typedef struct trs_factor_options {
     /* the library:
      * - "umfpack", "klu": for any square matrix
      * - "cholmod": for Hermitian positive definite matrices
-     * - NULL: CHOLMOD if A is exactly Hermitian with a positive diagonal; KLU if the pattern is
+     * - "static": L U with the pivots on the diagonal, or L L^H, on a device from the first values
+     *   on; CHOLMOD orders A + A'
+     * - NULL: "static" on a device, if each number on the diagonal is at least 1/100 of the largest
+     *   of its column, or A is Hermitian with a positive diagonal; if the pattern is nearly
+     *   symmetric; and if the factors take 5e7 flops or more.  If the pivots turn out to be bad
+     *   there (a growth above 100), and in all other cases: CHOLMOD if A is exactly Hermitian with a positive diagonal; KLU if the pattern is
      *   that of a circuit or power grid (short rows, mostly symmetric, most of the diagonal, less
      *   than 40 flops for each entry of the factors); UMFPACK otherwise, and if CHOLMOD or KLU
      *   breaks down
@@ -94,8 +99,10 @@ typedef struct trs_factor_options {
  *         and A is not Hermitian.
  *     TRS_EPIVOT ; A is singular, or "cholmod" was requested and A is not positive definite.  The
  *         message names a row ("klu": a column), counted from A->base.
- *     TRS_ESUPPORT ; the method or ordering is unknown or not in this build, or, with
- *         opt->single, a number of L or U is beyond the range of single precision. */
+ *     TRS_EGROWTH ; "static" was requested, and the pivots on the diagonal do not suit A.
+ *     TRS_ESUPPORT ; the method or ordering is unknown or not in this build; "static" was
+ *         requested and opt->plan is not for a device; or, with opt->single, a number of L or U
+ *         is beyond the range of single precision. */
 TRS_API int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt);
 
 /* ---- Rutherford-Boeing and Harwell-Boeing files ---------------------------------------- */

@@ -242,11 +242,14 @@ int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f)
     int rc = keep_pattern(lu, A);
     if (rc) return rc;
     /* a number of a DENSE matrix that was zero may not be so any more */
-    if (lu->host_only || A->format == TRS_DENSE) return trs_lu_adopt(lu, f);
+    const bool there = A->format != TRS_DENSE && (f->symbolic || !lu->host_only);
+    if (!there && !f->symbolic) return trs_lu_adopt(lu, f);
     drop_plans(lu);
     trs_lu_device_free(lu);
     take_over(lu, f);
-    rc = trs_lu_complete_make(lu, A, &made);
+    if (there) rc = trs_lu_complete_make(lu, A, &made);
+    if (!rc && !made && lu->f.symbolic)
+        rc = trs_fail(TRS_EGROWTH, "pivots on the diagonal do not suit A");
     if (!rc && !made) rc = trs_lu_plan(lu, false);
     if (rc) drop_plans(lu);
     return rc;

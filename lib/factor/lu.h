@@ -19,6 +19,7 @@
 typedef struct trs_csc {
     int64_t n, nnz;
     bool is_complex; /* x holds pairs (re, im) */
+    bool hermitian;  /* with a positive diagonal; the library that factors finds out */
     int64_t *p;      /* [n+1] */
     int64_t *i;      /* [nnz] */
     double *x;       /* [nnz], complex: [2*nnz] */
@@ -30,6 +31,8 @@ typedef struct trs_csc {
 typedef struct trs_factors {
     bool cholesky;
     bool incomplete;
+    /* L and U are patterns, with numbers of the unit matrix: only a device can compute theirs */
+    bool symbolic;
     trs_mat L, U;                   /* of type F64 or C64; cholesky: U is all zero */
     int64_t *P, *Q;                 /* [n] each, two arrays; cholesky: Q = NULL */
     double *scale;                  /* [n] by row of A; NULL: there is no scaling */
@@ -111,7 +114,8 @@ int trs_lu_adopt(trs_lu *lu, trs_factors *f);
 int trs_lu_whole(trs_lu *lu, const trs_mat *A, bool first, void *stream, trs_mat *whole);
 void trs_lu_half_free(trs_lu *lu);
 /* The same for complete factors of A on the host; where the plans are on a device, the factors are computed there again,
- * and new values will be, if there is a kernel for them. */
+ * and new values will be, if there is a kernel for them.  Symbolic factors that cannot be computed there, or whose pivots
+ * are bad, are refused with TRS_EGROWTH. */
 int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f);
 /* Call lu->update for the first A, which may be on a device if the factors are for one. */
 int trs_lu_begin(trs_lu *lu, const trs_mat *A);
@@ -168,6 +172,7 @@ void trs_lu_set_info(trs_lu *lu, double seconds);
     F(trs_enter)                                                                                   \
     F(trs_leave)                                                                                   \
     F(trs_fail)                                                                                    \
+    F(trs_forget)                                                                                  \
     F(trs_check_reserved)                                                                          \
     F(trs_step)                                                                                    \
     F(trs_now)                                                                                     \

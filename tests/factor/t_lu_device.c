@@ -388,6 +388,69 @@ static void drifting(void **state)
     assert_int_equal(follow(TRS_GROWTH_REFACTOR), 0);
 }
 
+/* ---- pivots on the diagonal, from the first values on -------------------------------------------------- */
+
+static void static_pivots(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    for (int c = 0; c < 2; c++)
+        for (int symmetric = 0; symmetric < 2; symmetric++)
+            for (int k = 0; k < FORMS; k++) {
+                if (forms[k].format == TRS_DENSE) continue;
+                full A = matrix(symmetric, c);
+                for (int i = 0; i < A.n; i++) A.a[i + A.n * i] = 50;
+                round_to(&A, c ? forms[k].cplx : forms[k].real);
+                twin t = twin_new(A, &forms[k]);
+                const trs_factor_options opt = {.method = "static"};
+                trs_lu *lu = factored(k % 2 ? &t.d : &t.m, opt, true);
+                assert_string_equal(info_of(lu).library, "static pivots");
+                check(lu, &A, t.m.dtype);
+                renew(&t, symmetric);
+                assert_int_equal(trs_lu_update(lu, &t.d), TRS_OK);
+                check(lu, &A, t.m.dtype);
+                trs_lu_destroy(lu);
+                twin_free(&t);
+            }
+}
+
+/* A full matrix of 600 rows, with this diagonal: numbers enough for the device to be worth it. */
+static full large_one(double diagonal)
+{
+    full A = full_new(600, false);
+    for (int k = 0; k < A.n * A.n; k++) A.a[k] = uniform();
+    for (int k = 0; k < A.n; k++) A.a[k + A.n * k] = diagonal;
+    return A;
+}
+
+/* By itself where the diagonal is strong; where the factors grow, a library chooses pivots, now and later. */
+static void static_or_not(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    for (int good = 0; good < 2; good++) {
+        full A = large_one(good ? 600 : 0.02);
+        zz *b = calloc(2 * (size_t)A.n, sizeof *b), *x = b + A.n;
+        twin t = twin_new(A, &plain);
+        trs_lu *lu = NULL;
+        const trs_factor_options opt = {.plan.device = TRS_CUDA(0)};
+        for (int k = 0; k < A.n; k++) b[k] = uniform();
+        for (int again = 0; again < 2; again++) {
+            const int rc = again ? trs_lu_update(lu, &t.m) : trs_factor(&lu, &t.m, &opt);
+            assert_int_equal(rc, TRS_OK);
+            assert_int_equal(!strcmp(info_of(lu).library, "static pivots"), good);
+            solve_there(lu, TRS_F64, A.n, b, x);
+            assert_true(error_of(&A, b, x) <= 1e-13);
+        }
+        trs_lu_destroy(lu);
+        const trs_factor_options named = {.plan.device = TRS_CUDA(0), .method = "static"};
+        assert_int_equal(trs_factor(&lu, &t.m, &named), good ? TRS_OK : TRS_EGROWTH);
+        trs_lu_destroy(lu);
+        twin_free(&t);
+        free(b);
+    }
+}
+
 /* A pivot that becomes zero is told by its row of A, and is no hindrance where the host may look for another. */
 static void zero_pivot(void **state)
 {
@@ -460,7 +523,8 @@ int main(void)
         cmocka_unit_test(new_values),       cmocka_unit_test(cancellation),
         cmocka_unit_test(another_pattern),  cmocka_unit_test(drifting),
         cmocka_unit_test(single_precision), cmocka_unit_test(real_matrices),
-        cmocka_unit_test(zero_pivot),       cmocka_unit_test(replayed),
+        cmocka_unit_test(zero_pivot),       cmocka_unit_test(static_pivots),
+        cmocka_unit_test(static_or_not),    cmocka_unit_test(replayed),
     };
     return cmocka_run_group_tests_name("lu_device", tests, NULL, NULL);
 }

@@ -19,6 +19,8 @@ static const double most_products = 1 << 28, many_an_entry = 20;
 /* Most fill of the pattern alone, relative to what the library found: values may cancel, but not often. */
 enum { MOST_FILL = 3 };
 static const double default_limit = 1e6;
+/* Of pivots that nobody has compared with others, the growth that is no reason for better ones. */
+static const double first_limit = 1e2;
 
 /* count [k] += the entries of row k, or of column k. */
 static void count_entries(const trs_mat *m, bool rows, int64_t *count)
@@ -66,6 +68,13 @@ static double growth_limit(const trs_lu *lu)
     return lu->growth_limit > 0 ? lu->growth_limit : default_limit;
 }
 
+/* That of the values which the factors are made of. */
+static double limit_now(const trs_lu *lu)
+{
+    const double later = growth_limit(lu);
+    return lu->f.symbolic && later > first_limit ? first_limit : later;
+}
+
 /* ---- entry by entry ------------------------------------------------------------------------------ */
 
 /* cuda/factor sorts the rows of the fill. */
@@ -81,8 +90,8 @@ static int factor_rows(trs_lu *lu, const trs_mat *A, const trs_complete_fill *fi
     for (int64_t k = 0; k < f->L.n && scale; k++) scale[k] = f->scale[f->P[k]];
     task.cholesky = f->cholesky;
     task.scale = scale;
-    task.limit = growth_limit(lu);
-    task.waits = lu->refactors;
+    task.limit = limit_now(lu);
+    task.waits = lu->refactors || f->symbolic;
     const int rc = trs_lu_device_make(lu, &task, made);
     trs_lu_free(lu, scale);
     return rc;
@@ -106,8 +115,8 @@ static int by_entries(trs_lu *lu, const trs_mat *A, bool *made)
 static int by_fronts(trs_lu *lu, const trs_mat *A, bool *made)
 {
     int rc = TRS_OK;
-    if (!lu->f.cholesky) rc = trs_lu_complete_factors(lu, A, most_fill(lu));
-    if (!rc) rc = trs_lu_fronts_make(lu, A, growth_limit(lu), made);
+    if (!lu->f.cholesky && !lu->f.symbolic) rc = trs_lu_complete_factors(lu, A, most_fill(lu));
+    if (!rc) rc = trs_lu_fronts_make(lu, A, limit_now(lu), made);
     return rc;
 }
 
@@ -132,6 +141,10 @@ int trs_lu_complete_make(trs_lu *lu, const trs_mat *A, bool *made)
     const bool few = products <= many_an_entry * (double)count_both(&lu->f);
     int rc = attempt(lu, A, !few, made);
     if (!rc && !*made && products <= most_products) rc = attempt(lu, A, few, made);
-    lu->host_only = !rc && !*made;
+    if (lu->device) {
+        lu->device->limit = growth_limit(lu);
+        lu->device->waits = lu->refactors;
+    }
+    lu->host_only = !rc && !*made && !lu->f.symbolic;
     return rc;
 }

@@ -8,7 +8,7 @@
  * Source: Chen, Davis, Hager, Rajamanickam, Algorithm 887: CHOLMOD, ACM TOMS 35 (2008) 22:1-22:14. */
 #include "config.h"
 
-#include "factor.h"
+#include "cholmod.h"
 #include "base/debug.h"
 
 #ifdef HAVE_CHOLMOD
@@ -16,14 +16,13 @@
 #include <float.h>
 #include <inttypes.h>
 #include <string.h>
-#include <cholmod.h>
 
 typedef struct chol {
     cholmod_common common;
     cholmod_factor *symbolic;
 } chol;
 
-static int failed(const cholmod_common *c, const char *doing)
+int trs_cholmod_failed(const cholmod_common *c, const char *doing)
 {
     if (c->status == CHOLMOD_OUT_OF_MEMORY || c->status == CHOLMOD_TOO_LARGE)
         return trs_fail(TRS_EMEM, "CHOLMOD is out of memory while %s", doing);
@@ -32,8 +31,7 @@ static int failed(const cholmod_common *c, const char *doing)
     return trs_fail(TRS_ELIBRARY, "CHOLMOD failed while %s: status %d", doing, c->status);
 }
 
-/* A for CHOLMOD, which reads the lower triangle. */
-static cholmod_sparse view(const trs_csc *A)
+cholmod_sparse trs_cholmod_view(const trs_csc *A)
 {
     cholmod_sparse S = {.nzmax = (size_t)A->nnz, .p = A->p, .i = A->i, .x = A->x, .stype = -1};
     S.nrow = S.ncol = (size_t)A->n;
@@ -58,7 +56,7 @@ static const struct {
 
 enum { ORDERINGS = sizeof orderings / sizeof orderings[0] };
 
-static int set_ordering(cholmod_common *c, const char *name)
+int trs_cholmod_set_ordering(cholmod_common *c, const char *name)
 {
     if (!name) return TRS_OK;
     if (!strcmp(name, "best")) {
@@ -75,7 +73,7 @@ static int set_ordering(cholmod_common *c, const char *name)
     return trs_fail(TRS_ESUPPORT, "CHOLMOD has no ordering \"%s\"", name);
 }
 
-static const char *ordering_used(const cholmod_factor *L)
+const char *trs_cholmod_ordering_used(const cholmod_factor *L)
 {
     for (int k = 0; k < ORDERINGS; k++)
         if (L->ordering == orderings[k].value) return orderings[k].shown;
@@ -90,21 +88,19 @@ static void set_defaults(cholmod_common *c)
     c->final_ll = c->final_pack = c->final_monotonic = c->final_resymbol = 1;
 }
 
-/* On a device, where the levels of L determine the time of a solve, METIS is used unless its fill is more than 1.5 times as
- * much: the elimination tree of a nested dissection is low. */
-static int dissect(trs_lu *lu, cholmod_sparse *S, chol *d)
+int trs_cholmod_dissect(trs_lu *lu, cholmod_sparse *S, cholmod_common *c, cholmod_factor **L)
 {
-    const double most = 1.5, entries = d->common.lnz;
-    if (lu->opt.device <= 0 || d->symbolic->ordering == CHOLMOD_METIS) return TRS_OK;
+    const double most = 1.5, entries = c->lnz, flops = c->fl;
+    if (lu->opt.device <= 0 || (*L)->ordering == CHOLMOD_METIS) return TRS_OK;
     int rc = trs_step("ordering", -1);
-    if (!rc) rc = set_ordering(&d->common, "metis");
-    cholmod_factor *other = rc ? NULL : cholmod_l_analyze(S, &d->common);
-    if (other && other->ordering == CHOLMOD_METIS && d->common.lnz <= most * entries) {
+    if (!rc) rc = trs_cholmod_set_ordering(c, "metis");
+    cholmod_factor *other = rc ? NULL : cholmod_l_analyze(S, c);
+    if (other && other->ordering == CHOLMOD_METIS && c->lnz <= most * entries) {
         cholmod_factor *keep = other;
-        other = d->symbolic;
-        d->symbolic = keep;
-    }
-    cholmod_l_free_factor(&other, &d->common);
+        other = *L;
+        *L = keep;
+    } else c->lnz = entries, c->fl = flops; /* those of L */
+    cholmod_l_free_factor(&other, c);
     return rc;
 }
 
@@ -116,13 +112,13 @@ static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool name
     memset(d, 0, sizeof *d);
     cholmod_l_start(&d->common);
     set_defaults(&d->common);
-    int rc = set_ordering(&d->common, ordering);
+    int rc = trs_cholmod_set_ordering(&d->common, ordering);
     if (rc) return rc;
-    cholmod_sparse S = view(A);
+    cholmod_sparse S = trs_cholmod_view(A);
     d->symbolic = cholmod_l_analyze(&S, &d->common);
-    if (!d->symbolic) return failed(&d->common, "ordering A");
+    if (!d->symbolic) return trs_cholmod_failed(&d->common, "ordering A");
     if (ordering && strcmp(ordering, "best")) return TRS_OK;
-    return dissect(lu, &S, d);
+    return trs_cholmod_dissect(lu, &S, &d->common, &d->symbolic);
 }
 
 static void release(trs_lu *lu, void *data)
@@ -191,7 +187,7 @@ static int take(trs_lu *lu, const cholmod_factor *L, trs_factors *f, cholmod_com
     f->P = copy(lu, L->Perm, n, 8, "P");
     f->cholesky = true;
     f->library = "CHOLMOD";
-    f->ordering = ordering_used(L);
+    f->ordering = trs_cholmod_ordering_used(L);
     f->rcond = cholmod_l_rcond((cholmod_factor *)L, c);
     return f->L.ptr && f->L.idx && f->L.val && f->P ? TRS_OK : TRS_EMEM;
 }
@@ -200,14 +196,15 @@ static int factor(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
 {
     chol *d = data;
     cholmod_common *c = &d->common;
-    cholmod_sparse S = view(A);
+    cholmod_sparse S = trs_cholmod_view(A);
     cholmod_factor *L = cholmod_l_copy_factor(d->symbolic, c);
-    if (!L) return failed(c, "copying the analysis");
+    if (!L) return trs_cholmod_failed(c, "copying the analysis");
     int rc = TRS_OK;
-    if (!cholmod_l_factorize(&S, L, c)) rc = failed(c, "factoring A");
+    if (!cholmod_l_factorize(&S, L, c)) rc = trs_cholmod_failed(c, "factoring A");
     if (!rc && L->minor < L->n) rc = indefinite(lu, L, L->minor);
     if (!rc && c->status == CHOLMOD_NOT_POSDEF) rc = indefinite(lu, L, 0);
-    if (!rc && !cholmod_l_change_factor(L->xtype, 1, 0, 1, 1, L, c)) rc = failed(c, "packing L");
+    if (!rc && !cholmod_l_change_factor(L->xtype, 1, 0, 1, 1, L, c))
+        rc = trs_cholmod_failed(c, "packing L");
     if (!rc) rc = check_pivots(lu, A, L);
     if (!rc) rc = take(lu, L, f, c);
     cholmod_l_free_factor(&L, c);

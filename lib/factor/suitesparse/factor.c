@@ -31,6 +31,7 @@ typedef struct backend {
 /* If the caller has named none, the first that suits A is used. */
 static const trs_method *const methods[] = {
 #ifdef HAVE_CHOLMOD
+    &trs_method_static,
     &trs_method_cholmod,
 #endif
 #ifdef HAVE_KLU
@@ -226,11 +227,11 @@ static int run(trs_lu *lu, backend *b, const trs_csc *A, int k, trs_factors *f, 
 }
 
 /* Factor A by the first method that suits it and does not break down. */
-static int run_first(trs_lu *lu, backend *b, const trs_csc *A, bool hermitian, trs_factors *f)
+static int run_first(trs_lu *lu, backend *b, const trs_csc *A, trs_factors *f)
 {
     for (int k = b->first; k < METHODS; k++) {
         bool suited;
-        if (methods[k]->hermitian && !hermitian) continue;
+        if (methods[k]->hermitian && !A->hermitian) continue;
         const int rc = run(lu, b, A, k, f, &suited);
         if (suited && (rc != TRS_EPIVOT || k == METHODS - 1)) return rc;
         trs_lu_factors_free(lu, f);
@@ -274,7 +275,7 @@ static int refuse_name(const char *name)
                     name, best);
 }
 
-static int factor_csc(trs_lu *lu, backend *b, const trs_csc *A, trs_factors *f)
+static int factor_csc(trs_lu *lu, backend *b, trs_csc *A, trs_factors *f)
 {
     int64_t unlike = 0; /* the first column without its mirror image, n: A is Hermitian */
     if (*b->wanted && method_named(b->wanted) < 0) return refuse_name(b->wanted);
@@ -282,8 +283,9 @@ static int factor_csc(trs_lu *lu, backend *b, const trs_csc *A, trs_factors *f)
     int rc = first_not_hermitian(lu, A, &unlike);
     if (!rc) rc = refuse_empty_lines(lu, A);
     if (rc) return rc;
+    A->hermitian = unlike == A->n;
     if (*b->wanted) return run_wanted(lu, b, A, unlike, f);
-    return run_first(lu, b, A, unlike == A->n, f);
+    return run_first(lu, b, A, f);
 }
 
 /* Move A, which was analysed, to the backend. */
@@ -316,7 +318,7 @@ static int same_kind(trs_lu *lu, backend *b, const trs_csc *A)
     return TRS_OK;
 }
 
-static int factor(trs_lu *lu, const trs_mat *mat)
+static int factor_once(trs_lu *lu, const trs_mat *mat)
 {
     trs_factors f = {0};
     trs_csc A = {0};
@@ -343,6 +345,17 @@ static int factor(trs_lu *lu, const trs_mat *mat)
     drop_values(lu, b);
     trs_lu_factors_free(lu, &f);
     return rc;
+}
+
+/* Pivots on the diagonal may turn out to be bad on the device: then a library with pivoting factors A, and all later ones. */
+static int factor(trs_lu *lu, const trs_mat *mat)
+{
+    backend *b = lu->backend;
+    const int rc = factor_once(lu, mat);
+    if (rc != TRS_EGROWTH || *b->wanted || !b->method || !b->method->symbolic) return rc;
+    trs_forget();
+    b->first++;
+    return factor_once(lu, mat);
 }
 
 /* ---- public --------------------------------------------------------------------------------- */

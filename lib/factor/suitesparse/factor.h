@@ -11,6 +11,7 @@
 #define trs_enter           trs_core()->trs_enter
 #define trs_leave           trs_core()->trs_leave
 #define trs_fail            trs_core()->trs_fail
+#define trs_forget          trs_core()->trs_forget
 #define trs_check_reserved  trs_core()->trs_check_reserved
 #define trs_step            trs_core()->trs_step
 #define trs_now             trs_core()->trs_now
@@ -29,11 +30,13 @@
 typedef struct trs_method {
     const char *name;
     int hermitian; /* 1: only for Hermitian positive definite matrices */
+    int symbolic;  /* 1: its factors are symbolic */
     /* Order A and analyse its pattern.  *symbolic is set, for release, also after an error; NULL and TRS_OK: the next
      * method suits this pattern better, which cannot happen if the caller has named the method.  ordering: NULL means the
      * library's default. */
     int (*analyse)(trs_lu *lu, const trs_csc *A, const char *ordering, bool named, void **symbolic);
-    /* Factor A, whose pattern was analysed; a method may keep in *symbolic what the next values can use.  TRS_EPIVOT: the
+    /* Factor A, whose pattern was analysed, or list what the factors have (trs_factors.symbolic); a method may keep in
+     * *symbolic what the next values can use.  TRS_EPIVOT: the
      * factorisation broke down, and the sentence says in which row. */
     int (*numeric)(trs_lu *lu, const trs_csc *A, void *symbolic, trs_factors *f);
     void (*release)(trs_lu *lu, void *symbolic);
@@ -53,6 +56,6 @@ static inline bool trs_is_finite(const double *z, bool is_complex)
 int trs_triangle_new(trs_lu *lu, trs_mat *m, bool is_complex, int64_t n, int64_t nnz);
 int trs_triangle_narrow(trs_lu *lu, trs_mat *m);
 
-extern const trs_method trs_method_cholmod, trs_method_klu, trs_method_umfpack;
+extern const trs_method trs_method_static, trs_method_cholmod, trs_method_klu, trs_method_umfpack;
 
 #endif
