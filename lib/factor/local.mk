@@ -42,7 +42,8 @@ libcore_suitesparse_la_SOURCES = lib/factor/suitesparse/cholmod.c lib/factor/sui
 	lib/factor/suitesparse/factor.c lib/factor/suitesparse/factor.h \
 	lib/factor/suitesparse/klu.c lib/factor/suitesparse/klu_order.c lib/factor/suitesparse/klu_order.h \
 	lib/factor/suitesparse/rb_fields.c lib/factor/suitesparse/rb_fields.h \
-	lib/factor/suitesparse/rb_read.c lib/factor/suitesparse/static.c lib/factor/suitesparse/umfpack.c
+	lib/factor/suitesparse/rb_read.c lib/factor/suitesparse/static.c \
+	lib/factor/suitesparse/symbolic.c lib/factor/suitesparse/symbolic.h lib/factor/suitesparse/umfpack.c
 libcore_suitesparse_la_LIBADD = $(SUITESPARSE_LIBS)
 lib_LTLIBRARIES += libtrisolve-suitesparse.la
 libtrisolve_suitesparse_la_SOURCES =

@@ -1,0 +1,31 @@
+/* symbolic.h: A(P, P) = L U or L D L^H with pivots on the diagonal: the order, and the pattern of L. */
+#ifndef TRS_SUITESPARSE_SYMBOLIC_H
+#define TRS_SUITESPARSE_SYMBOLIC_H
+
+#include "cholmod.h"
+
+#ifdef HAVE_CHOLMOD
+
+typedef struct trs_symbolic {
+    cholmod_common common; /* lnz, fl: the entries of L, and the flops of L L^H */
+    cholmod_sparse *S;     /* A + A', without numbers */
+    cholmod_factor *L;     /* the order, and the entries of each column */
+    /* from trs_symbolic_find; NULL before */
+    int64_t *ptr;    /* [n+1] */
+    int32_t *idx;    /* L by columns, rows ascending: the diagonal comes first */
+    int32_t *place;  /* [n] P(place(i)) = i */
+    int32_t *parent; /* [n] in the elimination tree; -1: a root */
+} trs_symbolic;
+
+/* Order A + A'.  *symbolic is to be freed, also after an error.  TRS_OK, TRS_EMEM, TRS_ESUPPORT, TRS_ELIBRARY. */
+int trs_symbolic_new(trs_lu *lu, const trs_csc *A, const char *ordering, trs_symbolic **symbolic);
+void trs_symbolic_free(trs_lu *lu, void *symbolic);
+/* Find the pattern, unless it is known.  O(entries of L).  TRS_OK, TRS_EMEM. */
+int trs_symbolic_find(trs_lu *lu, trs_symbolic *d);
+
+/* What the factors get of it, in arrays of their own: a triangle with the pattern, without values, and P. */
+int trs_symbolic_triangle(trs_lu *lu, const trs_symbolic *d, bool is_complex, trs_mat *m);
+int trs_symbolic_order(trs_lu *lu, const trs_symbolic *d, int64_t **P);
+
+#endif
+#endif
