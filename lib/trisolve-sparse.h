@@ -1187,15 +1187,17 @@ typedef struct trs_lu_info {
     /* the library's smallest pivot divided by its largest; 0: not known.  It can be far above and
      * far below 1 / condition, which trs_lu_condest estimates */
     double rcond;
-    /* number of pivots that trs_ilu_options.boost replaced */
+    /* number of pivots that boost replaced (trs_ilu_options, trs_factor_options) */
     int64_t boosted;
     /* what computes the factors of new values on the device, a constant string; NULL: the host
      * does */
     const char *kernel;
     /* 1: solves refine x once (trs_lu_solve); 0: they do not */
     int64_t refines;
+    /* of "ldlt", the row of A (from 0) whose pivot was the first that boost replaced; -1: none */
+    int64_t first_boosted;
     /* reserved for new members; always zero */
-    int64_t reserved[3];
+    int64_t reserved[2];
 } trs_lu_info;
 
 /* Methods of incomplete factorization. */
@@ -1465,7 +1467,8 @@ TRS_API int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, con
 TRS_API int trs_lu_condest(trs_lu *lu, const trs_mat *A, trs_norm norm, double *rcond);
 
 /* Compute det A from complete factors, in O(n).  Because (L U)(k, m) = scale(P(k)) A(P(k), Q(m)):
- *     det A = sgn(P) sgn(Q) prod U(k, k) / prod scale(k),   or prod |L(k, k)|^2 for L L^H
+ *     det A = sgn(P) sgn(Q) prod U(k, k) / prod scale(k),   or prod |L(k, k)|^2 for L L^H, with the
+ *     signs of D for L D L^H
  *     const trs_lu *lu ; in.  From trs_factor or trs_lu_import.  Also accepted if TRS_EPIVOT was
  *         returned because a pivot of A is exactly 0, or because a row or column is empty: det =
  *         0.
@@ -1476,6 +1479,20 @@ TRS_API int trs_lu_condest(trs_lu *lu, const trs_mat *A, trs_norm norm, double *
  *     TRS_ESUPPORT ; the factors are incomplete, so they are not those of A.  For det L and det
  *         U, call trs_plan_determinant with the plans of trs_lu_get_info. */
 TRS_API int trs_lu_determinant(const trs_lu *lu, trs_det *det);
+
+/* Say how many eigenvalues of a Hermitian A are positive, and how many negative: as many as pivots
+ * (Sylvester's law of inertia).  O(n).
+ *     const trs_lu *lu ; in.  L D L^H or L L^H: from trs_factor, with "ldlt" or "cholmod".
+ *     int64_t *positive, *negative ; out, NULL: not wanted.  Also set with TRS_EPIVOT.
+ *     signed char *sign ; out.  [n] in the order of the pivots: 1 or -1, so that A(P, P) =
+ *         L S L^H with the L and P of trs_lu_factors, and these on the diagonal of S.  NULL: not
+ *         wanted.
+ * Returns TRS_OK, TRS_EARG, or:
+ *     TRS_EPIVOT ; boost has replaced pivots, so this is the inertia of a matrix near A.
+ *     TRS_ESTATE ; there are no factors.
+ *     TRS_ESUPPORT ; the factors are incomplete, or L U, whose pivots say nothing. */
+TRS_API int trs_lu_inertia(const trs_lu *lu, int64_t *positive, int64_t *negative,
+                           signed char *sign);
 
 /* Report facts about factors.
  *     const trs_lu *lu ; in.

@@ -36,6 +36,8 @@ typedef struct trs_factor_options {
      * - "cholmod": for Hermitian positive definite matrices
      * - "static": L U with the pivots on the diagonal, or L L^H, on a device from the first values
      *   on; CHOLMOD orders A + A'
+     * - "ldlt": L D L^H of a Hermitian matrix that need not be definite, with D diagonal, for
+     *   quasi-definite matrices and others whose pivots on the diagonal are good; see boost
      * - NULL: "static" on a device, if each number on the diagonal is at least 1/100 of the largest
      *   of its column, or A is Hermitian with a positive diagonal; if the pattern is nearly
      *   symmetric; and if the factors take 5e7 flops or more.  If the pivots turn out to be bad
@@ -69,8 +71,15 @@ typedef struct trs_factor_options {
     trs_growth on_growth;
     /* the largest acceptable growth (trs_lu_status); 0: 1e6 */
     double growth_limit;
+    /* "ldlt" alone.  0: a zero pivot is an error.  In (0, 1]: a pivot d(i) that is smaller than
+     * boost times the largest entry of column i of A, or has another sign than signs[i], is
+     * replaced by this product.  trs_lu_info counts them. */
+    double boost;
+    /* [n] by row of A, each 1 or -1, the sign of its pivot, or 0, if it is not known; copied.
+     * NULL: none is known */
+    const signed char *signs;
     /* must be zero; reserved for new members */
-    int64_t reserved[4];
+    int64_t reserved[2];
 } trs_factor_options;
 
 /* Factor A and create the plans of both triangles.
@@ -95,9 +104,9 @@ typedef struct trs_factor_options {
  * of the last of several factorisations at the same time.
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_ELIBRARY, an error of trs_plan_create or
  * trs_plan_analyse, or:
- *     TRS_EMATRIX ; A is not well formed, or a value is not finite, or "cholmod" was requested
- *         and A is not Hermitian.
- *     TRS_EPIVOT ; A is singular, or "cholmod" was requested and A is not positive definite.  The
+ *     TRS_EMATRIX ; A is not well formed, or a value is not finite, or "cholmod" or "ldlt" was
+ *         requested and A is not Hermitian.
+ *     TRS_EPIVOT ; A is singular, or "ldlt" met a zero pivot, or "cholmod" was requested and A is not positive definite.  The
  *         message names a row ("klu": a column), counted from A->base.
  *     TRS_EGROWTH ; "static" was requested, and the pivots on the diagonal do not suit A.
  *     TRS_ESUPPORT ; the method or ordering is unknown or not in this build; "static" was

@@ -31,9 +31,10 @@ static const char help[] =
     "      --trans            solve with the transpose\n"
     "      --conj-trans       solve with the conjugate transpose\n"
     "      --factor[=METHOD]  factor, even a triangle; METHOD is auto, cholmod, klu,\n"
-    "                         umfpack, static; or ilu0 to ilu9, ic0 to ic9 for incomplete\n"
-    "                         factors M near A with this level of fill, which solve\n"
-    "                         M x = b, then refine or start a Krylov method\n"
+    "                         umfpack, static, ldlt; or ilu0 to ilu9, ic0 to ic9\n"
+    "                         for incomplete factors M near A with this level of\n"
+    "                         fill, which solve M x = b, then refine or start a\n"
+    "                         Krylov method\n"
     "      --ordering=NAME    ordering of complete factors: amd, colamd, metis,\n"
     "                         nesdis, natural, best\n"
     "      --krylov=METHOD    cg, gmres or bicgstab, preconditioned by the factors\n"
@@ -105,8 +106,8 @@ bool is_incomplete(const char *method)
 
 static void take_factor(const option_row *row, const char *text, void *user)
 {
-    static const char *const method[] = {"auto",   "cholmod", "klu", "umfpack",
-                                         "static", "ilu0",    "ic0", NULL};
+    static const char *const method[] = {"auto", "cholmod", "klu", "umfpack", "static",
+                                         "ldlt", "ilu0",    "ic0", NULL};
     arguments *a = user;
     if (text && !is_incomplete(text)) word_of(row, text, method);
     a->factor = true;
@@ -231,7 +232,7 @@ static const option_row rows[] = {
     {"trans", 0, NO_TEXT, take_op, .value = TRS_T},
     {"conj-trans", 0, NO_TEXT, take_op, .value = TRS_H},
     {"factor", 0, MAY_TEXT, take_factor, .bits = FACTOR,
-     .what = "--factor needs auto, cholmod, klu, umfpack, static, ilu0 to ilu9 or ic0 to ic9, but got"},
+     .what = "--factor needs auto, cholmod, klu, umfpack, static, ldlt, ilu0 to ilu9 or ic0 to ic9, but got"},
     {"ordering", 0, TEXT, take_ordering,
      .what = "--ordering needs amd, colamd, metis, nesdis, natural or best, but got"},
     {"krylov", 0, TEXT, take_krylov, .bits = KRYLOV,

@@ -390,6 +390,13 @@ template <class Scalar> class Factors : public Owner<trs_lu>
         check(trs_lu_determinant(get(), &det));
         return det;
     }
+    /* How many pivots, and so eigenvalues, are negative (trs_lu_inertia). */
+    int64_t negative() const
+    {
+        int64_t count;
+        check(trs_lu_inertia(get(), NULL, &count, NULL));
+        return count;
+    }
     trs_lu_info info() const
     {
         trs_lu_info info;

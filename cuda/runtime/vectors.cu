@@ -41,6 +41,27 @@ int trs_gpu_scatter(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_v
     return reorder(t, n, nrhs, perm, x, y, true, stream);
 }
 
+/* y(i) = -y(i) where sign(i) < 0. */
+template <class T>
+static __global__ void change_signs_kernel(int32_t n, int nrhs, const signed char *sign, view<T> y)
+{
+    int64_t t = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (t >= (int64_t)n * nrhs) return;
+    int64_t i = t % n, r = t / n;
+    if (sign[i] < 0) y(i, r) = number<T>(0) - y(i, r);
+}
+
+int trs_gpu_change_signs(trs_dtype t, int32_t n, int nrhs, const signed char *sign, trs_view y,
+                         void *stream)
+{
+    const unsigned blocks = blocks_of((int64_t)n * nrhs);
+    return for_type(t, [&]<class T>(T) {
+        change_signs_kernel<T>
+            <<<blocks, PLAIN, 0, static_cast<cudaStream_t>(stream)>>>(n, nrhs, sign, typed<T>(y));
+        return launched();
+    });
+}
+
 /* x(i) = skip(i) ? 0 : b(i). */
 template <class T>
 static __global__ void leave_out_kernel(int32_t n, int nrhs, const unsigned char *skip, view<T> b,

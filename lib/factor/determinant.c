@@ -237,6 +237,7 @@ static int multiply_factors(const trs_lu *lu, trs_det *det)
         multiply(&d, l.re, -l.im);
         d.exponent += l.exponent;
     }
+    for (int64_t k = 0; k < n && f->sign; k++) odd ^= f->sign[k] < 0;
     for (int64_t k = 0; k < n && f->scale; k++) divide(&d, f->scale[k]);
     *det = result(&d, odd);
     return TRS_OK;

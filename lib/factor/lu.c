@@ -12,6 +12,7 @@
 #include "lu_mat.h"
 
 #include <float.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -39,6 +40,7 @@ int trs_lu_new(trs_lu **lu, const trs_mat *A, const trs_options *opt, int solves
         a->opt.solver = a->solver;
     }
     if (opt->nrhs < 0) return trs_fail(TRS_EARG, "nrhs = %d is negative", opt->nrhs);
+    a->info.first_boosted = -1;
     a->width = opt->nrhs > 0 ? opt->nrhs : 1;
     return trs_check_device(opt->device);
 }
@@ -64,7 +66,7 @@ void trs_lu_triangles_free(trs_lu *lu, trs_factors *f)
 void trs_lu_factors_free(trs_lu *lu, trs_factors *f)
 {
     trs_lu_triangles_free(lu, f);
-    trs_lu_free(lu, f->P, f->Q, f->scale);
+    trs_lu_free(lu, f->P, f->Q, f->scale, f->sign);
     memset(f, 0, sizeof *f);
 }
 
@@ -79,6 +81,7 @@ void trs_lu_destroy(trs_lu *lu)
     trs_lu_half_free(lu);
     trs_lu_mat_free(lu, &lu->pattern);
     trs_lu_factors_free(lu, &lu->f);
+    trs_lu_free(lu, lu->signs);
     trs_lu_vectors_free(lu);
     trs_memory mem = lu->mem;
     trs_free(&mem, lu);
@@ -242,7 +245,7 @@ int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f)
     int rc = keep_pattern(lu, A);
     if (rc) return rc;
     /* a number of a DENSE matrix that was zero may not be so any more */
-    const bool there = A->format != TRS_DENSE && (f->symbolic || !lu->host_only);
+    const bool there = A->format != TRS_DENSE && !f->sign && (f->symbolic || !lu->host_only);
     if (!there && !f->symbolic) return trs_lu_adopt(lu, f);
     drop_plans(lu);
     trs_lu_device_free(lu);
@@ -278,6 +281,32 @@ int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P, 
     if (Q) *Q = lu->f.cholesky ? lu->f.P : lu->f.Q;
     if (scale) *scale = lu->f.scale;
     return trs_leave(TRS_OK);
+}
+
+static int inertia(const trs_lu *lu, int64_t *positive, int64_t *negative, signed char *sign)
+{
+    if (!lu) return trs_fail(TRS_EARG, "inertia: lu is NULL");
+    if (!lu->ready) return trs_lu_no_factors(lu, "inertia");
+    const trs_factors *f = &lu->f;
+    int64_t below = 0;
+    if (f->incomplete || !f->cholesky)
+        return trs_fail(TRS_ESUPPORT, "inertia: it takes complete factors L D L' or L L'");
+    for (int64_t k = 0; k < f->L.n; k++) {
+        const signed char s = f->sign ? f->sign[k] : 1;
+        below += s < 0;
+        if (sign) sign[k] = s;
+    }
+    if (positive) *positive = f->L.n - below;
+    if (negative) *negative = below;
+    if (!f->sign || lu->info.boosted == 0) return TRS_OK;
+    return trs_fail(TRS_EPIVOT,
+                    "inertia: %" PRId64 " pivots were replaced, so it is that of a matrix near A",
+                    lu->info.boosted);
+}
+
+int trs_lu_inertia(const trs_lu *lu, int64_t *positive, int64_t *negative, signed char *sign)
+{
+    return trs_call(inertia(lu, positive, negative, sign));
 }
 
 int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info)

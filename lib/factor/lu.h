@@ -33,10 +33,12 @@ typedef struct trs_factors {
     bool incomplete;
     /* L and U are patterns, with numbers of the unit matrix: only a device can compute theirs */
     bool symbolic;
-    trs_mat L, U;                   /* of type F64 or C64; cholesky: U is all zero */
-    int64_t *P, *Q;                 /* [n] each, two arrays; cholesky: Q = NULL */
-    double *scale;                  /* [n] by row of A; NULL: there is no scaling */
-    double rcond;                   /* 0: unknown */
+    trs_mat L, U;   /* of type F64 or C64; cholesky: U is all zero */
+    int64_t *P, *Q; /* [n] each, two arrays; cholesky: Q = NULL */
+    double *scale;  /* [n] by row of A; NULL: there is no scaling */
+    double rcond;   /* 0: unknown */
+    /* [n] of the pivots in D, 1 or -1: A(P, P) = L S L^H with these on the diagonal of S; NULL: S = I.  Only with cholesky */
+    signed char *sign;
     const char *library, *ordering; /* names, which are constants */
 } trs_factors;
 
@@ -44,7 +46,8 @@ typedef struct trs_factors {
 typedef struct trs_lu_order {
     int64_t n; /* of the arrays */
     int32_t *P, *Q;
-    double *scale; /* [n] on a device: by row of A */
+    double *scale;     /* [n] on a device: by row of A */
+    signed char *sign; /* [n] on a device */
     /* on the host alone */
     int32_t *P_inverse, *Q_inverse; /* Q_inverse [Q [k]] = k */
     double *pivot_scale;            /* [n] scale(P(k)) */
@@ -80,6 +83,9 @@ struct trs_lu {
     bool host_only;      /* no kernel refactors these factors on the device */
     bool refactors;      /* new values that do not suit the pivots are factored on the host */
     double growth_limit; /* of complete factors on a device */
+    /* as in trs_factor_options; signs in an array of the lu */
+    double boost;
+    signed char *signs;
     /* A, with which solves refine x once; it belongs to the backend; NULL: they do not (lu_refine.c) */
     const trs_csc *refined;
     void *backend;

@@ -66,8 +66,8 @@ void trs_lu_subtract(const trs_csc *A, trs_op op, const double *x, int64_t step,
 bool trs_lu_may_refine(const trs_lu *lu)
 {
     const trs_factors *f = &lu->f;
-    return lu->opt.device <= 0 && lu->update && f->P && !f->incomplete && !f->cholesky &&
-           !lu->single && !trs_is_single(lu->dtype);
+    return lu->opt.device <= 0 && lu->update && f->P && !f->incomplete &&
+           (!f->cholesky || f->sign) && !lu->single && !trs_is_single(lu->dtype);
 }
 
 /* The first of the ops that can be solved. */

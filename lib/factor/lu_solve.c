@@ -3,6 +3,7 @@
  *     (L U)(k, m) = s(P(k)) A(P(k), Q(m)):   x = Q U^-1 L^-1 P R b,   R = diag (s)
  *                                      and   x = R P' L^-T U^-T Q' b  for A' x = b
  *     L L^H = A(P, P):                       x = P' L^-H L^-1 P b
+ *     L S L^H = A(P, P), S = diag (+-1):     x = P' L^-H S L^-1 P b
  *
  * B and X are of the type of A, the vectors y between the triangles of the type of the plans: that of the factors, or
  * single precision.  There each column of y is divided by a power of two near its largest number, so that its numbers stay
@@ -68,7 +69,34 @@ static bool goes_back(const job *j)
     return !j->lu->f.cholesky && j->op != TRS_N;
 }
 
-/* Solve with both triangles in place: y = op(L U)^-1 y, or (L L^H)^-1 y. */
+/* y = S y on the host: numbers of negative pivots change their sign. */
+static void change_signs(const job *j)
+{
+    const signed char *sign = j->lu->f.sign;
+    const int parts = trs_is_complex(j->work->type) ? 2 : 1;
+    const bool single = trs_is_single(j->work->type);
+    for (int64_t at = 0; at < j->work->n * j->nrhs; at++) {
+        const int64_t i = at % j->work->n,
+                      place = parts * (i * j->y.rs + at / j->work->n * j->y.cs);
+        for (int q = 0; q < parts && sign[i] < 0; q++) {
+            if (single) ((float *)j->y.p)[place + q] *= -1;
+            else ((double *)j->y.p)[place + q] *= -1;
+        }
+    }
+}
+
+static int signs(const job *j)
+{
+    const trs_lu *lu = j->lu;
+    if (!lu->f.sign) return TRS_OK;
+    if (j->work->on_device)
+        return trs_gpu_change_signs(j->work->type, (int32_t)j->work->n, j->nrhs, lu->there.sign,
+                                    j->y, j->exec->stream);
+    change_signs(j);
+    return TRS_OK;
+}
+
+/* Solve with both triangles in place: y = op(L U)^-1 y, or (L S L^H)^-1 y. */
 static int triangles(const job *j)
 {
     const trs_lu *lu = j->lu;
@@ -76,6 +104,7 @@ static int triangles(const job *j)
     int rc;
     if (back) rc = triangle(j, lu->u, j->op);
     else rc = triangle(j, lu->l, TRS_N);
+    if (!rc) rc = signs(j);
     if (rc) return rc;
     if (lu->f.cholesky) return triangle(j, lu->l, TRS_H);
     return triangle(j, back ? lu->l : lu->u, j->op);

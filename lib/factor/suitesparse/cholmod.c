@@ -214,7 +214,7 @@ static int factor(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
 
 const trs_method trs_method_cholmod = {
     .name = "cholmod",
-    .hermitian = 1,
+    .hermitian = TRS_DEFINITE,
     .analyse = analyse,
     .numeric = factor,
     .release = release,

@@ -31,8 +31,7 @@ typedef struct backend {
 /* If the caller has named none, the first that suits A is used. */
 static const trs_method *const methods[] = {
 #ifdef HAVE_CHOLMOD
-    &trs_method_static,
-    &trs_method_cholmod,
+    &trs_method_static,  &trs_method_ldlt, &trs_method_cholmod,
 #endif
 #ifdef HAVE_KLU
     &trs_method_klu,
@@ -131,16 +130,27 @@ static bool positive(const trs_csc *A, int64_t p)
     return A->x[2 * p] > 0 && A->x[2 * p + 1] == 0;
 }
 
+/* Does the part of column j that begins at *p, and must not begin above the diagonal, begin with a good diagonal?  *p moves
+ * behind that.  If A may be indefinite, a zero on the diagonal need not be stored. */
+static bool pass_diagonal(const trs_csc *A, int64_t j, bool definite, int64_t *p)
+{
+    const bool stored = *p < A->p[j + 1] && A->i[*p] == j;
+    if (!stored) return !definite && (*p == A->p[j + 1] || A->i[*p] > j);
+    if (definite ? !positive(A, *p) : A->is_complex && A->x[2 * *p + 1] != 0) return false;
+    ++*p;
+    return true;
+}
+
 /* w [j] moves along column j, whose rows ascend.  Each entry (i, j) below the diagonal must have its mirror image (j, i) at
  * w [i], which then moves on.  So when the columns before j are done, w [j] has passed all entries above the diagonal of
  * column j, and must be at the diagonal.  Returns the first column where this fails, or n. */
-static int64_t first_unsymmetric(const trs_csc *A, int64_t *w)
+static int64_t first_unsymmetric(const trs_csc *A, bool definite, int64_t *w)
 {
     memcpy(w, A->p, (size_t)A->n * sizeof *w);
     for (int64_t j = 0; j < A->n; j++) {
         int64_t p = w[j];
-        if (p == A->p[j + 1] || A->i[p] != j || !positive(A, p)) return j;
-        for (p++; p < A->p[j + 1]; p++) {
+        if (!pass_diagonal(A, j, definite, &p)) return j;
+        for (; p < A->p[j + 1]; p++) {
             const int64_t i = A->i[p], q = w[i]++; /* the places of A(i, j) and of A(j, i) */
             TRS_ASSERT(i > j && q <= A->p[i + 1]);
             if (q == A->p[i + 1] || A->i[q] != j || !conjugates(A, p, q)) return j;
@@ -149,11 +159,11 @@ static int64_t first_unsymmetric(const trs_csc *A, int64_t *w)
     return A->n;
 }
 
-static int first_not_hermitian(trs_lu *lu, const trs_csc *A, int64_t *column)
+static int first_not_hermitian(trs_lu *lu, const trs_csc *A, bool definite, int64_t *column)
 {
     int64_t *w = trs_lu_alloc(lu, A->n, sizeof *w, "the test of symmetry");
     if (!w) return TRS_EMEM;
-    *column = first_unsymmetric(A, w);
+    *column = first_unsymmetric(A, definite, w);
     trs_lu_free(lu, w);
     return TRS_OK;
 }
@@ -231,7 +241,8 @@ static int run_first(trs_lu *lu, backend *b, const trs_csc *A, trs_factors *f)
 {
     for (int k = b->first; k < METHODS; k++) {
         bool suited;
-        if (methods[k]->hermitian && !A->hermitian) continue;
+        if (methods[k]->hermitian == TRS_INDEFINITE) continue; /* others choose pivots */
+        if (methods[k]->hermitian == TRS_DEFINITE && !A->hermitian) continue;
         const int rc = run(lu, b, A, k, f, &suited);
         if (suited && (rc != TRS_EPIVOT || k == METHODS - 1)) return rc;
         trs_lu_factors_free(lu, f);
@@ -247,10 +258,10 @@ static int run_wanted(trs_lu *lu, backend *b, const trs_csc *A, int64_t unlike, 
     const int k = method_named(b->wanted);
     TRS_ASSERT(k >= 0 && unlike >= 0 && unlike <= A->n);
     if (!methods[k]->hermitian || unlike == A->n) return run(lu, b, A, k, f, &suited);
-    return trs_fail(TRS_EMATRIX,
-                    "column %" PRId64
-                    ": A is not Hermitian with a positive diagonal, which %s requires",
-                    unlike + lu->base, b->wanted);
+    return trs_fail(TRS_EMATRIX, "column %" PRId64 ": A is not Hermitian%s, which %s requires",
+                    unlike + lu->base,
+                    methods[k]->hermitian == TRS_DEFINITE ? " with a positive diagonal" : "",
+                    b->wanted);
 }
 
 /* The factors for n = 0, where a library has nothing to do. */
@@ -278,9 +289,11 @@ static int refuse_name(const char *name)
 static int factor_csc(trs_lu *lu, backend *b, trs_csc *A, trs_factors *f)
 {
     int64_t unlike = 0; /* the first column without its mirror image, n: A is Hermitian */
-    if (*b->wanted && method_named(b->wanted) < 0) return refuse_name(b->wanted);
+    const int wanted = *b->wanted ? method_named(b->wanted) : -1;
+    if (*b->wanted && wanted < 0) return refuse_name(b->wanted);
     if (A->n == 0) return no_rows(lu, A, f);
-    int rc = first_not_hermitian(lu, A, &unlike);
+    const bool definite = wanted < 0 || methods[wanted]->hermitian != TRS_INDEFINITE;
+    int rc = first_not_hermitian(lu, A, definite, &unlike);
     if (!rc) rc = refuse_empty_lines(lu, A);
     if (rc) return rc;
     A->hermitian = unlike == A->n;
@@ -360,6 +373,23 @@ static int factor(trs_lu *lu, const trs_mat *mat)
 
 /* ---- public --------------------------------------------------------------------------------- */
 
+/* What "ldlt" does with pivots. */
+static int take_signs(trs_lu *lu, const trs_mat *A, const trs_factor_options *opt)
+{
+    if (!(opt->boost >= 0 && opt->boost <= 1))
+        return trs_fail(TRS_EARG, "boost is not between 0 and 1");
+    lu->boost = opt->boost;
+    if (!opt->signs) return TRS_OK;
+    for (int64_t i = 0; i < A->n; i++)
+        if (opt->signs[i] < -1 || opt->signs[i] > 1)
+            return trs_fail(TRS_EARG, "signs[%" PRId64 "] = %d is not -1, 0 or 1", i,
+                            (int)opt->signs[i]);
+    lu->signs = trs_lu_alloc(lu, A->n, sizeof *lu->signs, "the signs of pivots");
+    if (!lu->signs) return TRS_EMEM;
+    if (A->n > 0) memcpy(lu->signs, opt->signs, (size_t)A->n * sizeof *lu->signs);
+    return TRS_OK;
+}
+
 static int factor_new(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt)
 {
     static const trs_factor_options defaults = {0};
@@ -369,6 +399,8 @@ static int factor_new(trs_lu **lu, const trs_mat *A, const trs_factor_options *o
     if (rc) return rc;
     if ((unsigned)opt->on_growth > TRS_GROWTH_REFACTOR || !(opt->growth_limit >= 0))
         return trs_fail(TRS_EARG, "on_growth or growth_limit out of range");
+    rc = take_signs(*lu, A, opt);
+    if (rc) return rc;
     (*lu)->single = opt->single != 0;
     (*lu)->refactors = opt->on_growth == TRS_GROWTH_REFACTOR;
     (*lu)->growth_limit = opt->growth_limit;

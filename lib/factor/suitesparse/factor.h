@@ -29,8 +29,12 @@
 
 typedef struct trs_method {
     const char *name;
-    int hermitian; /* 1: only for Hermitian positive definite matrices */
-    int symbolic;  /* 1: its factors are symbolic */
+    enum {
+        TRS_ANY,
+        TRS_DEFINITE,
+        TRS_INDEFINITE
+    } hermitian;  /* else any A; only Hermitian ones: positive definite, or all */
+    int symbolic; /* 1: its factors are symbolic */
     /* Order A and analyse its pattern.  *symbolic is set, for release, also after an error; NULL and TRS_OK: the next
      * method suits this pattern better, which cannot happen if the caller has named the method.  ordering: NULL means the
      * library's default. */
@@ -56,6 +60,7 @@ static inline bool trs_is_finite(const double *z, bool is_complex)
 int trs_triangle_new(trs_lu *lu, trs_mat *m, bool is_complex, int64_t n, int64_t nnz);
 int trs_triangle_narrow(trs_lu *lu, trs_mat *m);
 
-extern const trs_method trs_method_static, trs_method_cholmod, trs_method_klu, trs_method_umfpack;
+extern const trs_method trs_method_static, trs_method_cholmod, trs_method_klu, trs_method_umfpack,
+    trs_method_ldlt;
 
 #endif
