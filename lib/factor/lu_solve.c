@@ -75,12 +75,14 @@ static void change_signs(const job *j)
     const signed char *sign = j->lu->f.sign;
     const int parts = trs_is_complex(j->work->type) ? 2 : 1;
     const bool single = trs_is_single(j->work->type);
-    for (int64_t at = 0; at < j->work->n * j->nrhs; at++) {
-        const int64_t i = at % j->work->n,
-                      place = parts * (i * j->y.rs + at / j->work->n * j->y.cs);
-        for (int q = 0; q < parts && sign[i] < 0; q++) {
-            if (single) ((float *)j->y.p)[place + q] *= -1;
-            else ((double *)j->y.p)[place + q] *= -1;
+    TRS_ASSERT(j->y.rs == 1);
+    for (int r = 0; r < j->nrhs; r++) {
+        double *d = (double *)j->y.p + parts * r * j->y.cs;
+        float *f = (float *)j->y.p + parts * r * j->y.cs;
+        for (int64_t k = 0; k < parts * j->work->n; k++) {
+            if (sign[k / parts] > 0) continue;
+            if (single) f[k] = -f[k];
+            else d[k] = -d[k];
         }
     }
 }
