@@ -4,6 +4,10 @@
 #include "schedule.h"
 
 #include "base/debug.h"
+#include "base/parallel.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
 
 /* Calls visit (user, entry, row, column) for the entries of a checked matrix, in its order, until it does not return
  * TRS_OK. */
@@ -116,30 +120,52 @@ static int place_entry(void *user, int64_t e, int64_t row, int64_t column)
     return TRS_OK;
 }
 
-/* An entry (row, column) of L or U. */
-static int place_factor(void *user, int64_t e, int64_t row, int64_t column)
+/* Entry e of L or U, at (row, column).  false: it cannot come of A. */
+static bool place_factor(const finder *f, int64_t e, int64_t row, int64_t column)
 {
-    finder *f = user;
     const bool is_l = f->to == f->q->l;
     int32_t i, j;
     if (is_l && !f->p->cholesky && row == column) {
         f->to[e] = TRS_FRONT_ONE;
-        return TRS_OK;
+        return true;
     }
     const int32_t k = find_entry(f, f->t->place[row], f->t->place[column], &i, &j);
-    if (k < 0 || (is_l ? i < j : i > j))
-        return trs_fail(TRS_EMATRIX, "entry (%lld, %lld) of the factors cannot come of A",
-                        (long long)row, (long long)column);
+    if (k < 0 || (is_l ? i < j : i > j)) return false;
     f->to[e] = offset_of_factor(&f->s->numbers[k], i, j);
-    return TRS_OK;
+    return true;
+}
+
+typedef struct factor_search { /* of all entries, which threads share */
+    const finder *f;
+    const trs_mat *m;
+    _Atomic int64_t
+        bad; /* the row or column of an entry that has no place; -1: none has been found */
+} factor_search;
+
+static void place_majors(void *user, int64_t begin, int64_t end)
+{
+    factor_search *s = user;
+    const trs_mat *m = s->m;
+    const bool rows = trs_by_rows(m);
+    for (int64_t l = begin; l < end; l++)
+        for (int64_t p = trs_major_begin(m, l); p < trs_major_end(m, l); p++) {
+            const int64_t k = trs_minor_index(m, l, p);
+            if (!place_factor(s->f, p, rows ? l : k, rows ? k : l)) s->bad = l;
+        }
 }
 
 static int factor_places(trs_context *ctx, finder *f, const trs_mat *m, int64_t **to,
                          int64_t *count)
 {
+    enum { EACH = 256 };
+    factor_search s = {.f = f, .m = m, .bad = -1};
     *count = m->n > 0 ? entries_of(m) : 0;
     f->to = *to = trs_new(ctx, *count, sizeof **to, "the places of factors");
-    return f->to ? for_entries(m, place_factor, f) : TRS_EMEM;
+    if (!f->to) return TRS_EMEM;
+    trs_share(trs_team(ctx, *count), m->n, EACH, place_majors, &s);
+    if (s.bad < 0) return TRS_OK;
+    return trs_fail(TRS_EMATRIX, "an entry of %s %" PRId64 " of the factors cannot come of A",
+                    trs_by_rows(m) ? "row" : "column", (int64_t)s.bad);
 }
 
 int trs_front_places_make(trs_context *ctx, const trs_fronts_pattern *p, const trs_front_tree *t,

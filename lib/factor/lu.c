@@ -156,7 +156,7 @@ static int plan_for(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *n
     return rc;
 }
 
-static void drop_plans(trs_lu *lu)
+void trs_lu_drop_plans(trs_lu *lu)
 {
     trs_plan_destroy(lu->l);
     trs_plan_destroy(lu->u);
@@ -218,11 +218,11 @@ int trs_lu_adopt(trs_lu *lu, trs_factors *f)
     const double start = trs_now();
     if (lu->device || !trs_lu_same_pattern(&lu->f.L, &f->L) ||
         !trs_lu_same_pattern(&lu->f.U, &f->U))
-        drop_plans(lu);
+        trs_lu_drop_plans(lu);
     trs_lu_device_free(lu);
     take_over(lu, f);
     int rc = trs_lu_plan(lu, false);
-    if (rc) drop_plans(lu); /* so that the next adopt makes new ones */
+    if (rc) trs_lu_drop_plans(lu); /* so that the next adopt makes new ones */
     trs_lu_set_info(lu, trs_now() - start);
     return rc;
 }
@@ -247,14 +247,14 @@ int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f)
     /* a number of a DENSE matrix that was zero may not be so any more */
     const bool there = A->format != TRS_DENSE && !f->sign && (f->symbolic || !lu->host_only);
     if (!there && !f->symbolic) return trs_lu_adopt(lu, f);
-    drop_plans(lu);
+    trs_lu_drop_plans(lu);
     trs_lu_device_free(lu);
     take_over(lu, f);
     if (there) rc = trs_lu_complete_make(lu, A, &made);
     if (!rc && !made && lu->f.symbolic)
-        rc = trs_fail(TRS_EGROWTH, "pivots on the diagonal do not suit A");
+        rc = trs_fail(TRS_EGROWTH, "no kernel factors A with pivots on the diagonal");
     if (!rc && !made) rc = trs_lu_plan(lu, false);
-    if (rc) drop_plans(lu);
+    if (rc) trs_lu_drop_plans(lu);
     return rc;
 }
 

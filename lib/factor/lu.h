@@ -31,7 +31,7 @@ typedef struct trs_csc {
 typedef struct trs_factors {
     bool cholesky;
     bool incomplete;
-    /* L and U are patterns, with numbers of the unit matrix: only a device can compute theirs */
+    /* L and U are patterns without numbers, which only a device can compute */
     bool symbolic;
     trs_mat L, U;   /* of type F64 or C64; cholesky: U is all zero */
     int64_t *P, *Q; /* [n] each, two arrays; cholesky: Q = NULL */
@@ -169,6 +169,8 @@ int trs_lu_plan(trs_lu *lu, bool only_l);
 /* Make the plan of one triangle, or give it new values in the order of the stream.  A plan that cannot be analysed is
  * destroyed.  The name is for sentences. */
 int trs_lu_plan_of(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *name, void *stream);
+/* Work spaces made before do not fit the next plans. */
+void trs_lu_drop_plans(trs_lu *lu);
 /* Fill in what the plans say; seconds: what they took. */
 void trs_lu_set_info(trs_lu *lu, double seconds);
 

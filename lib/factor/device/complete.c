@@ -120,8 +120,8 @@ static int by_fronts(trs_lu *lu, const trs_mat *A, bool *made)
     return rc;
 }
 
-/* Factor front by front, or entry by entry.  If that is not possible *made is false, and lu->f is unchanged except for zeros
- * that were added. */
+/* Factor front by front, or entry by entry.  If that is not possible *made is false, there are no plans, and lu->f is unchanged
+ * except for zeros that were added.  TRS_EGROWTH: the pivots of symbolic factors are bad. */
 static int attempt(trs_lu *lu, const trs_mat *A, bool fronts, bool *made)
 {
     int rc;
@@ -129,8 +129,11 @@ static int attempt(trs_lu *lu, const trs_mat *A, bool fronts, bool *made)
     else rc = by_entries(lu, A, made);
     if (!rc && *made) return rc;
     trs_lu_device_free(lu);
+    trs_lu_drop_plans(lu);
     *made = false;
-    if (rc != TRS_EPIVOT && rc != TRS_EGROWTH && rc != TRS_ESUPPORT && rc != TRS_EMATRIX) return rc;
+    const bool bad = rc == TRS_EPIVOT || rc == TRS_EGROWTH;
+    if (bad && lu->f.symbolic) return trs_fail(TRS_EGROWTH, "pivots on the diagonal do not suit A");
+    if (!bad && rc != TRS_ESUPPORT && rc != TRS_EMATRIX) return rc;
     trs_forget();
     return TRS_OK;
 }

@@ -91,13 +91,16 @@ static void take_fetched(trs_lu *lu, const fetched *h)
     U->ptr = L->ptr, U->idx = L->idx, U->val = L->val;
 }
 
-/* Of fronts: lu->f has the patterns, and arrays for the values. */
+/* Of fronts: lu->f has the patterns. */
 static int fetch_values(trs_lu *lu)
 {
     trs_lu_device *d = lu->device;
-    const trs_mat *L = &lu->f.L, *U = &lu->f.U;
+    trs_mat *L = &lu->f.L, *U = &lu->f.U;
     const size_t size = trs_size(d->dtype);
     const char *u = (const char *)d->val + (size_t)d->first_u * size;
+    if (!L->val) L->val = trs_lu_alloc(lu, L->nnz, size, "the values of L");
+    if (!U->val && U->n > 0) U->val = trs_lu_alloc(lu, U->nnz, size, "the values of U");
+    if (!L->val || (U->n > 0 && !U->val)) return TRS_EMEM;
     int rc = trs_gpu_wait_for_all(&d->ctx);
     if (!rc) rc = trs_gpu_get(&d->ctx, (void *)L->val, d->val, (size_t)L->nnz * size);
     if (rc || lu->f.cholesky) return rc;

@@ -52,6 +52,14 @@ static int put_scale(trs_lu_device *d, const double *scale)
     return TRS_EMEM;
 }
 
+static void drop_patterns(trs_lu_device *d)
+{
+    for (int k = 0; k < 4; k++) {
+        trs_gpu_free(&d->ctx, d->pattern[k]);
+        d->pattern[k] = NULL;
+    }
+}
+
 void trs_lu_device_free(trs_lu *lu)
 {
     trs_lu_device *d = lu->device;
@@ -62,6 +70,7 @@ void trs_lu_device_free(trs_lu *lu)
     trs_gpu_branch_free(&d->ctx, d->branch);
     void *const all[] = {d->val, d->sent, d->converted, d->rounded, d->scale, d->outcome};
     for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) trs_gpu_free(&d->ctx, all[k]);
+    drop_patterns(d);
     trs_gpu_drop_scratch(&d->ctx);
     trs_gpu_drop_ring(&d->ctx);
     trs_free(&lu->mem, d);
@@ -120,6 +129,10 @@ static void triangles(const trs_lu *lu, trs_mat *L, trs_mat *U)
     const trs_lu_rows *r = &d->rows;
     const char *val = lu->single ? d->rounded : d->val;
     *L = lu->f.L, *U = lu->f.U;
+    if (d->pattern[0]) {
+        L->ptr = d->pattern[0], L->idx = d->pattern[1];
+        U->ptr = d->pattern[2], U->idx = d->pattern[3];
+    }
     if (!d->fronts) {
         *L = (trs_mat){.n = r->n, .nnz = r->nnz_l, .ptr = r->Lp, .idx = r->Li, .kind = TRS_LOWER};
         *U = (trs_mat){.n = r->n, .nnz = r->nnz_u, .ptr = r->Up, .idx = r->Ui, .kind = TRS_UPPER};
@@ -169,6 +182,7 @@ static int feed_plans(trs_lu *lu, void *stream)
     if (!rc && !lu->f.cholesky) rc = trs_lu_plan_of(lu, &lu->u, &U, "U", stream);
     if (rc || had) return rc;
     trs_gpu_lu_rows_join(&d->ctx, &d->rows);
+    drop_patterns(d);
     trs_lu_set_info(lu, trs_now() - start);
     return trs_lu_vectors(lu);
 }

@@ -30,6 +30,8 @@ typedef struct trs_lu_device {
     bool waits;         /* updates wait, and return errors of pivots and growth */
 
     trs_fronts *fronts; /* NULL: what follows computes the factors */
+    /* of fronts, until the plans are made: ptr and idx of L, and of U, on the device */
+    void *pattern[4];
     trs_elimination *elimination;
     trs_lu_rows rows;
     double *scale;

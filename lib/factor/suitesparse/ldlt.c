@@ -32,6 +32,8 @@ typedef struct job {
     double *D;   /* [n] */
     double
         *y; /* [n], or twice as many: 0 but where row k has entries that are not yet eliminated */
+    int32_t *place;  /* [n] P(place(i)) = i */
+    int32_t *parent; /* [n] in the elimination tree; -1: a root */
     int64_t *end;    /* [n] the entries that column j has so far */
     int32_t *mark;   /* [n] the last row that came to j */
     int32_t *path;   /* [n] at its end: columns of row k, children before their parents */
@@ -55,7 +57,7 @@ static inline void subtract(double *y, const double *l, const double *a, int par
 static inline int32_t begin_row(const job *b, int32_t k, double *diagonal, int parts)
 {
     const trs_csc *A = b->A;
-    const int32_t *place = b->d->place, *parent = b->d->parent;
+    const int32_t *place = b->place, *parent = b->parent;
     const int64_t column = ((const int64_t *)b->d->L->Perm)[k];
     int32_t top = (int32_t)A->n;
     b->mark[k] = k;
@@ -173,12 +175,24 @@ static void find_largest(const trs_csc *A, double *largest)
     }
 }
 
+/* The parent of j is the first row below its diagonal. */
+static void find_tree(const job *b)
+{
+    const int64_t *ptr = b->d->ptr, *P = b->d->L->Perm;
+    for (int64_t j = 0; j < b->A->n; j++) {
+        b->place[P[j]] = (int32_t)j;
+        b->parent[j] = ptr[j] + 1 < ptr[j + 1] ? b->d->idx[ptr[j] + 1] : -1;
+        b->end[j] = ptr[j] + 1;
+        b->mark[j] = -1;
+    }
+}
+
 static int compute(job *b, trs_factors *f)
 {
     const int64_t n = b->A->n;
     const bool is_complex = b->A->is_complex;
     memset(b->y, 0, (size_t)n * (is_complex ? 2 : 1) * sizeof *b->y);
-    for (int64_t j = 0; j < n; j++) b->end[j] = b->d->ptr[j] + 1, b->mark[j] = -1;
+    find_tree(b);
     if (b->largest) find_largest(b->A, b->largest);
     const int rc = is_complex ? factor_rows(b, 2) : factor_rows(b, 1);
     if (rc) return rc;
@@ -197,7 +211,10 @@ static int run(trs_lu *lu, const trs_csc *A, const trs_symbolic *d, trs_factors 
     b.end = trs_lu_alloc(lu, n, sizeof *b.end, what);
     b.mark = trs_lu_alloc(lu, n, sizeof *b.mark, what);
     b.path = trs_lu_alloc(lu, n, sizeof *b.path, what);
-    int rc = b.D && b.y && b.end && b.mark && b.path ? TRS_OK : TRS_EMEM;
+    b.place = trs_lu_alloc(lu, n, sizeof *b.place, what);
+    b.parent = trs_lu_alloc(lu, n, sizeof *b.parent, what);
+    const bool there = b.D && b.y && b.end && b.mark && b.path && b.place && b.parent;
+    int rc = there ? TRS_OK : TRS_EMEM;
     if (!rc && lu->boost > 0) {
         b.largest = trs_lu_alloc(lu, n, sizeof *b.largest, what);
         if (!b.largest) rc = TRS_EMEM;
@@ -205,7 +222,7 @@ static int run(trs_lu *lu, const trs_csc *A, const trs_symbolic *d, trs_factors 
     if (!rc) rc = compute(&b, f);
     lu->info.boosted = b.boosted;
     lu->info.first_boosted = b.first;
-    trs_lu_free(lu, b.D, b.y, b.end, b.mark, b.path, b.largest);
+    trs_lu_free(lu, b.D, b.y, b.end, b.mark, b.path, b.place, b.parent, b.largest);
     return rc;
 }
 
@@ -231,6 +248,8 @@ static int factor(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
     if (!rc) rc = trs_symbolic_triangle(lu, d, A->is_complex, &f->L);
     f->L.format = TRS_CSC;
     f->L.kind = TRS_LOWER;
+    f->L.val = trs_lu_alloc(lu, f->L.nnz, A->is_complex ? 16 : 8, "the values of a factor");
+    if (!rc && !f->L.val) rc = TRS_EMEM;
     if (!rc) rc = run(lu, A, d, f);
     if (rc) trs_lu_factors_free(lu, f);
     return rc;

@@ -18,8 +18,6 @@
 
 #ifdef HAVE_CHOLMOD
 
-#include <string.h>
-
 /* The device is set up in some 20 ms, in which one core computes FEW_FLOPS.  With fewer flops than FLOPS_AN_ENTRY for each
  * entry of the factors, as in circuits, the host takes about as long to list the pattern as KLU takes to factor. */
 static const double FEW_FLOPS = 5e7, FLOPS_AN_ENTRY = 40;
@@ -82,15 +80,6 @@ static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool name
 
 /* ---- factors without numbers ------------------------------------------------------------------------- */
 
-/* The values of the unit matrix; the diagonal comes first. */
-static void set_unit(const trs_mat *m, bool is_complex)
-{
-    const int64_t *ptr = m->ptr, parts = is_complex ? 2 : 1;
-    double *val = (double *)m->val;
-    memset(val, 0, (size_t)(m->nnz * parts) * sizeof *val);
-    for (int64_t k = 0; k < m->n; k++) val[parts * ptr[k]] = 1;
-}
-
 /* U = L' */
 static int mirror(trs_lu *lu, const trs_symbolic *d, bool is_complex, trs_factors *f)
 {
@@ -99,7 +88,6 @@ static int mirror(trs_lu *lu, const trs_symbolic *d, bool is_complex, trs_factor
     if (rc) return rc;
     f->U.format = TRS_CSR;
     f->U.kind = TRS_UPPER;
-    set_unit(&f->U, is_complex);
     return TRS_OK;
 }
 
@@ -112,13 +100,15 @@ static int list(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
     f->ordering = trs_cholmod_ordering_used(d->L);
     int rc = trs_symbolic_find(lu, d);
     if (!rc) rc = trs_symbolic_order(lu, d, &f->P);
-    if (!rc) rc = trs_symbolic_triangle(lu, d, A->is_complex, &f->L);
+    if (!rc && !f->cholesky) rc = mirror(lu, d, A->is_complex, f);
+    if (rc) {
+        trs_lu_factors_free(lu, f);
+        return rc;
+    }
+    trs_symbolic_give(d, A->is_complex, &f->L);
     f->L.format = TRS_CSC;
     f->L.kind = TRS_LOWER;
-    if (!rc) set_unit(&f->L, A->is_complex);
-    if (!rc && !f->cholesky) rc = mirror(lu, d, A->is_complex, f);
-    if (rc) trs_lu_factors_free(lu, f);
-    return rc;
+    return TRS_OK;
 }
 
 const trs_method trs_method_static = {.name = "static",

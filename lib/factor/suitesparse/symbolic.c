@@ -1,8 +1,7 @@
 /* symbolic.c: the order of A(P, P) for pivots on the diagonal, and the pattern of its L: what static.c and ldlt.c share.
  *
- * CHOLMOD orders A + A' by AMD or METIS and counts the entries of the columns.  The rows of L are found one after the other:
- * row k has column j if j is on the path from an entry of row k of A to k in the elimination tree.
- * Source: Davis, Direct Methods for Sparse Linear Systems, SIAM 2006, section 4.8. */
+ * CHOLMOD orders A + A' by AMD or METIS, and finds its supernodes: columns of L that have the same rows below them.  It would
+ * also merge supernodes that are nearly alike, and is told not to, so that the pattern has no entry too many. */
 #include "config.h"
 
 #include "symbolic.h"
@@ -48,6 +47,8 @@ int trs_symbolic_new(trs_lu *lu, const trs_csc *A, const char *ordering, trs_sym
     memset(d, 0, sizeof *d);
     cholmod_l_start(&d->common);
     d->common.print = 0;
+    d->common.supernodal = CHOLMOD_SUPERNODAL;
+    for (int k = 0; k < 3; k++) d->common.nrelax[k] = 0, d->common.zrelax[k] = 0;
     return order(lu, A, ordering, d);
 }
 
@@ -58,58 +59,39 @@ void trs_symbolic_free(trs_lu *lu, void *symbolic)
     cholmod_l_free_sparse(&d->S, &d->common);
     cholmod_l_free_factor(&d->L, &d->common);
     cholmod_l_finish(&d->common);
-    trs_lu_free(lu, d->ptr, d->idx, d->place, d->parent, d);
+    trs_lu_free(lu, d->ptr, d->idx, d);
 }
 
 /* ---- the pattern of L -------------------------------------------------------------------------------- */
 
-/* next [n]: the free place of a column, which gets its rows in ascending order; mark [n]. */
-static void list_rows(const trs_symbolic *d, int64_t *next, int32_t *mark)
+/* Column c of a supernode has its rows from row c on. */
+static void expand(trs_symbolic *d)
 {
-    const int64_t *P = d->L->Perm, *Sp = d->S->p, *Si = d->S->i;
-    const int32_t n = (int32_t)d->L->n, *place = d->place;
-    int32_t *parent = d->parent, *idx = d->idx;
-    for (int32_t k = 0; k < n; k++) {
-        mark[k] = k;
-        parent[k] = -1;
-        idx[next[k]++] = k;
-        for (int64_t p = Sp[P[k]]; p < Sp[P[k] + 1]; p++)
-            for (int32_t j = place[Si[p]]; j < k && mark[j] != k; j = parent[j]) {
-                mark[j] = k;
-                idx[next[j]++] = k;
-                if (parent[j] < 0) parent[j] = k;
-            }
-    }
-}
-
-static int new_pattern(trs_lu *lu, trs_symbolic *d)
-{
-    const int64_t n = (int64_t)d->L->n, *count = d->L->ColCount;
-    d->ptr = trs_lu_alloc(lu, n + 1, sizeof *d->ptr, "the pointers of a factor");
-    d->place = trs_lu_alloc(lu, n, sizeof *d->place, "the inverse of P");
-    d->parent = trs_lu_alloc(lu, n, sizeof *d->parent, "the elimination tree");
-    if (!d->ptr || !d->place || !d->parent) return TRS_EMEM;
-    d->ptr[0] = 0;
-    for (int64_t k = 0; k < n; k++) d->ptr[k + 1] = d->ptr[k] + count[k];
-    d->idx = trs_lu_alloc(lu, d->ptr[n], sizeof *d->idx, "the indices of a factor");
-    return d->idx ? TRS_OK : TRS_EMEM;
+    const cholmod_factor *L = d->L;
+    const int64_t *first = L->super, *rows = L->pi, *row = L->s;
+    int64_t q = 0;
+    for (size_t s = 0; s < L->nsuper; s++)
+        for (int64_t k = first[s]; k < first[s + 1]; k++) {
+            d->ptr[k] = q;
+            for (int64_t p = rows[s] + k - first[s]; p < rows[s + 1]; p++)
+                d->idx[q++] = (int32_t)row[p];
+        }
+    d->ptr[L->n] = q;
 }
 
 int trs_symbolic_find(trs_lu *lu, trs_symbolic *d)
 {
-    const int64_t n = (int64_t)d->L->n, *P = d->L->Perm;
+    const int64_t n = (int64_t)d->L->n, *count = d->L->ColCount;
+    int64_t nnz = 0;
     if (d->idx) return TRS_OK;
-    int32_t *mark = trs_lu_alloc(lu, n, sizeof *mark, "marks of columns");
-    int64_t *next = trs_lu_alloc(lu, n, sizeof *next, "columns of L");
-    int rc = mark && next ? new_pattern(lu, d) : TRS_EMEM;
-    if (!rc) {
-        for (int64_t k = 0; k < n; k++) d->place[P[k]] = (int32_t)k;
-        memcpy(next, d->ptr, (size_t)n * sizeof *next);
-        list_rows(d, next, mark);
-        TRS_ASSERT(next[n - 1] == d->ptr[n]);
-    }
-    trs_lu_free(lu, mark, next);
-    return rc;
+    TRS_ASSERT(d->L->is_super);
+    for (int64_t k = 0; k < n; k++) nnz += count[k];
+    d->ptr = trs_lu_alloc(lu, n + 1, sizeof *d->ptr, "the pointers of a factor");
+    d->idx = trs_lu_alloc(lu, nnz, sizeof *d->idx, "the indices of a factor");
+    if (!d->ptr || !d->idx) return TRS_EMEM;
+    expand(d);
+    TRS_ASSERT(d->ptr[n] == nnz);
+    return TRS_OK;
 }
 
 /* ---- factors ----------------------------------------------------------------------------------------- */
@@ -121,11 +103,19 @@ int trs_symbolic_triangle(trs_lu *lu, const trs_symbolic *d, bool is_complex, tr
     m->dtype = is_complex ? TRS_C64 : TRS_F64;
     m->ptr = trs_lu_alloc(lu, n + 1, sizeof *d->ptr, "the pointers of a factor");
     m->idx = trs_lu_alloc(lu, m->nnz, sizeof *d->idx, "the indices of a factor");
-    m->val = trs_lu_alloc(lu, m->nnz, is_complex ? 16 : 8, "the values of a factor");
-    if (!m->ptr || !m->idx || !m->val) return TRS_EMEM;
+    if (!m->ptr || !m->idx) return TRS_EMEM;
     memcpy((void *)m->ptr, d->ptr, ((size_t)n + 1) * sizeof *d->ptr);
     memcpy((void *)m->idx, d->idx, (size_t)m->nnz * sizeof *d->idx);
     return TRS_OK;
+}
+
+void trs_symbolic_give(trs_symbolic *d, bool is_complex, trs_mat *m)
+{
+    const int64_t n = (int64_t)d->L->n;
+    *m = (trs_mat){.n = n, .nnz = d->ptr[n], .ptr = d->ptr, .idx = d->idx};
+    m->ptr_bits = 64, m->idx_bits = 32;
+    m->dtype = is_complex ? TRS_C64 : TRS_F64;
+    d->ptr = NULL, d->idx = NULL;
 }
 
 int trs_symbolic_order(trs_lu *lu, const trs_symbolic *d, int64_t **P)

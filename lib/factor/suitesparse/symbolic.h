@@ -9,12 +9,10 @@
 typedef struct trs_symbolic {
     cholmod_common common; /* lnz, fl: the entries of L, and the flops of L L^H */
     cholmod_sparse *S;     /* A + A', without numbers */
-    cholmod_factor *L;     /* the order, and the entries of each column */
-    /* from trs_symbolic_find; NULL before */
-    int64_t *ptr;    /* [n+1] */
-    int32_t *idx;    /* L by columns, rows ascending: the diagonal comes first */
-    int32_t *place;  /* [n] P(place(i)) = i */
-    int32_t *parent; /* [n] in the elimination tree; -1: a root */
+    cholmod_factor *L;     /* the order and the supernodes */
+    /* L by columns, rows ascending: the diagonal comes first.  From trs_symbolic_find; NULL before */
+    int64_t *ptr; /* [n+1] */
+    int32_t *idx;
 } trs_symbolic;
 
 /* Order A + A'.  *symbolic is to be freed, also after an error.  TRS_OK, TRS_EMEM, TRS_ESUPPORT, TRS_ELIBRARY. */
@@ -25,6 +23,8 @@ int trs_symbolic_find(trs_lu *lu, trs_symbolic *d);
 
 /* What the factors get of it, in arrays of their own: a triangle with the pattern, without values, and P. */
 int trs_symbolic_triangle(trs_lu *lu, const trs_symbolic *d, bool is_complex, trs_mat *m);
+/* The same triangle, which takes the arrays of the analysis with it. */
+void trs_symbolic_give(trs_symbolic *d, bool is_complex, trs_mat *m);
 int trs_symbolic_order(trs_lu *lu, const trs_symbolic *d, int64_t **P);
 
 #endif
