@@ -26,9 +26,9 @@ class View(NamedTuple):
 
     owner: Any  # the array, which keeps the memory alive
     address: int
-    dtype: np.dtype
-    shape: tuple
-    strides: tuple
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
     device: int  # 0: host memory; k + 1: CUDA device k, as in the library
 
     def leading(self, layout: int) -> int | None:
@@ -50,13 +50,13 @@ class View(NamedTuple):
         return {layout: ld for layout, ld in leads.items() if ld is not None}
 
 
-def device_of(array) -> int:
+def device_of(array: Any) -> int:
     """The number of the CUDA device of an array that is on one: CuPy's `device.id`, PyTorch's `device.index`."""
     device = getattr(array, "device", None)
     return next((k for k in (getattr(device, "id", None), getattr(device, "index", None)) if isinstance(k, int)), 0)
 
 
-def view(array) -> View:
+def view(array: Any) -> View:
     """View an array, on a GPU if it has __cuda_array_interface__, else as a NumPy array."""
     there = getattr(array, "__cuda_array_interface__", None)
     if there is None:
@@ -70,7 +70,7 @@ def view(array) -> View:
     return View(array, there["data"][0], dtype, shape, tuple(strides), 1 + device_of(array))
 
 
-def stream_of(array, stream=None) -> int:
+def stream_of(array: Any, stream: Any = None) -> int:
     """The cudaStream_t to work on, as a number.
 
     `stream` may be a number, or a stream of CuPy (.ptr), PyTorch (.cuda_stream) or numba (.handle).  None: the
@@ -88,7 +88,7 @@ def stream_of(array, stream=None) -> int:
     return int(stream or 0)
 
 
-def floating(dtype: np.dtype) -> np.dtype:
+def floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The smallest of the four types that holds numbers of a dtype, as SciPy's solvers choose it."""
     for kind in map(np.dtype, "fdFD"):
         if dtype == kind or dtype.kind in "biuf" and np.can_cast(dtype, kind):
@@ -96,16 +96,25 @@ def floating(dtype: np.dtype) -> np.dtype:
     raise TypeError(f"cannot upcast [{dtype.name}] to a floating point format")
 
 
-def is_torch_csr(A) -> bool:
+def canonical(A: Any) -> Any:
+    """A without duplicates, which SciPy's functions sum too; a copy if there are any."""
+    if getattr(A, "has_canonical_format", True):
+        return A
+    A = A.copy()
+    A.sum_duplicates()
+    return A
+
+
+def is_torch_csr(A: Any) -> bool:
     return str(getattr(A, "layout", "")) == "torch.sparse_csr"
 
 
-def values_of(A):
+def values_of(A: Any) -> Any:
     """The array of the values of a sparse matrix: PyTorch's has a method for it."""
     return A.values() if is_torch_csr(A) else A.data
 
 
-def parts(A) -> tuple:
+def parts(A: Any) -> tuple[Any, ...]:
     """The format of a matrix, None if it is dense, and its arrays: pointers, indices, values, or all numbers."""
     if is_torch_csr(A):
         return "csr", A.crow_indices(), A.col_indices(), A.values()
@@ -126,7 +135,7 @@ class Matrix:
     bits of trs_mat.kind.  dtype, where given, is what the values are safely cast to.
     """
 
-    def __init__(self, A, kind: int = 0, dtype: np.dtype | None = None, square: bool = True):
+    def __init__(self, A: Any, kind: int = 0, dtype: np.dtype[Any] | None = None, square: bool = True):
         form, *arrays = parts(A)
         values = view(arrays[-1])
         if len(values.shape) != {None: 2, "bsr": 3}.get(form, 1):
@@ -179,7 +188,7 @@ class Matrix:
                    for a, b in zip(self.pattern, pattern))
 
 
-def cast(values: View, dtype: np.dtype) -> View:
+def cast(values: View, dtype: np.dtype[Any]) -> View:
     """The same values in another type, if nothing is lost; on a GPU they must have it."""
     if values.device == 0:
         owner = values.owner.astype(dtype, casting="safe", copy=False)
@@ -204,7 +213,7 @@ def integers(indices: View) -> View:
     return indices
 
 
-def empty_like(b: View, layout: int):
+def empty_like(b: View, layout: int) -> Any:
     """An array for x: that of NumPy or, by the package of b, on the GPU."""
     if b.device == 0:
         return np.empty(b.shape, b.dtype, order="F" if layout == BY_COLUMNS else "C")
@@ -212,6 +221,13 @@ def empty_like(b: View, layout: int):
     if not hasattr(package, "empty_like"):
         raise TypeError(f"an array of {type(b.owner).__name__} cannot be made here: give out=")
     return package.empty_like(b.owner)
+
+
+def zeros_like(b: View) -> Any:
+    """Zeros for x, where b is, stored as b is."""
+    x = empty_like(b, next(iter(b.layouts()), BY_ROWS))
+    x[...] = 0
+    return x
 
 
 class Sides(NamedTuple):
@@ -225,7 +241,7 @@ class Sides(NamedTuple):
     nrhs: int
 
 
-def sides(b, out, n: int, dtype: np.dtype, device: int) -> Sides:
+def sides(b: Any, out: Any, n: int, dtype: np.dtype[Any], device: int) -> Sides:
     """Check b and out, copy b only if it must be, and make an array for x where out is None.
 
     b is (n,) or (n, k), on `device`; out has its shape and the dtype, and may be b.
@@ -249,11 +265,13 @@ def sides(b, out, n: int, dtype: np.dtype, device: int) -> Sides:
     return Sides(B, of_b[layout], X, of_x[layout], layout, B.shape[1] if len(B.shape) == 2 else 1)
 
 
-def right_side(b, n: int, dtype: np.dtype, device: int) -> View:
+def right_side(b: Any, n: int, dtype: np.dtype[Any], device: int) -> View:
     """b in the type of the matrix; complex numbers for a real one are refused, as SciPy does."""
     B = view(b)
+    if B.dtype != dtype and not B.device:
+        B = cast(B, dtype)
     if len(B.shape) not in (1, 2):
-        raise ValueError(f"b must have 1 or 2 dims but its shape is {B.shape}.")
+        raise ValueError(f"b must have 1 or 2 dims but its shape is {B.shape}: object too deep for desired array")
     if B.shape[0] != n:
         raise ValueError(f"b is of incompatible size: {B.shape[0]} rows, where the matrix has {n}")
     if B.device != device:
@@ -262,7 +280,7 @@ def right_side(b, n: int, dtype: np.dtype, device: int) -> View:
     return B if B.dtype == dtype else cast(B, dtype)
 
 
-def solution(out, B: View) -> View:
+def solution(out: Any, B: View) -> View:
     """The array for x that the caller brings."""
     X = view(out)
     if X.owner is not out or (X.shape, X.dtype, X.device) != (B.shape, B.dtype, B.device):

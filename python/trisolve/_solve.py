@@ -10,9 +10,9 @@ from scipy.linalg import LinAlgWarning
 from scipy.sparse import SparseEfficiencyWarning, csc_array, issparse
 from scipy.sparse.linalg import MatrixRankWarning
 
-from ._arrays import floating, values_of, view
-from ._factors import canonical, compressed, splu
-from ._library import MatrixError, PivotError
+from ._arrays import canonical, floating, values_of, view
+from ._factorize import compressed, splu
+from ._library import PivotError
 from ._plan import Plan
 
 
@@ -22,18 +22,6 @@ def common_type(A, b):
     a_type, b_type = view(values_of(A)).dtype, b.dtype if issparse(b) else view(b).dtype
     dtype = floating(np.promote_types(floating(a_type), b_type))
     return A if a_type == dtype else A.astype(dtype), b if b_type == dtype else b.astype(dtype)
-
-
-def strict_plan(A, lower: bool, unit_diagonal: bool) -> Plan:
-    """The plan of a triangle; zeros that A stores in the other triangle, as those of BSR, are no entries of it."""
-    try:
-        return Plan(A, lower, unit_diagonal, strict=True, solves=1)
-    except MatrixError:
-        if not hasattr(A, "eliminate_zeros"):
-            raise
-    A = A.copy()
-    A.eliminate_zeros()
-    return Plan(A, lower, unit_diagonal, strict=True, solves=1)
 
 
 def spsolve_triangular(A, b, lower: bool = True, overwrite_A: bool = False, overwrite_b: bool = False,
@@ -47,7 +35,8 @@ def spsolve_triangular(A, b, lower: bool = True, overwrite_A: bool = False, over
     b : array_like, shape (n,) or (n, k)
         Where A is.
     lower, unit_diagonal : bool
-        Which triangle A is, and whether its diagonal counts as 1.
+        Which triangle of A to solve with, and whether its diagonal counts as 1.  Entries of the other triangle are
+        ignored, as from SciPy 1.18 on; ``Plan(A, strict=True)`` refuses them.
     overwrite_A : bool
         No difference: A is never changed.
     overwrite_b : bool
@@ -60,7 +49,7 @@ def spsolve_triangular(A, b, lower: bool = True, overwrite_A: bool = False, over
     Raises
     ------
     LinAlgError
-        A is singular, or has an entry in the other triangle that is not zero.
+        A is singular.
     ValueError
         The shapes do not fit.
 
@@ -83,10 +72,7 @@ def spsolve_triangular(A, b, lower: bool = True, overwrite_A: bool = False, over
         raise ValueError(f"A must be a square matrix but its shape is {A.shape}.")
     given = b
     A, b = common_type(A, b)
-    try:
-        plan = strict_plan(A, lower, unit_diagonal)
-    except MatrixError as error:
-        raise np.linalg.LinAlgError(str(error)) from error
+    plan = Plan(A, lower, unit_diagonal, solves=1)
     return plan.solve(b, out=b if overwrite_b or b is not given and view(b).owner is b else None)
 
 
