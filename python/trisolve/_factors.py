@@ -150,7 +150,7 @@ class Factors(Solver, LinearOperator):
         if matrix.shape != self.shape or self._fixed_pattern and not matrix.same_pattern(self._pattern):
             raise ValueError("the pattern of the matrix is not that of the factors")
         exec_ = _abi.trs_exec(stream=stream_of(matrix.values.owner, stream))
-        for name in ("_triangles", "L", "U", "perm_r", "perm_c", "_adjoint"):
+        for name in ("_triangles", "L", "U", "perm_r", "perm_c", "_inverse_h"):
             self.__dict__.pop(name, None)
         check(C.trs_lu_update_on(self._handle.pointer, matrix.struct, exec_))
         self._values = matrix.values  # which the device may still be reading
@@ -219,7 +219,7 @@ class Factors(Solver, LinearOperator):
     # ---- as a LinearOperator; on a GPU SciPy's own, which takes NumPy's arrays only, is left out ---
 
     @cached_property
-    def _adjoint(self) -> Factors:
+    def _inverse_h(self) -> Factors:
         """What solves with A^H: these factors, or those that are imported for it if "H" is not among the ops."""
         if self.info.l is None or "H" in self._plan.get("ops", "NTH"):
             return self
@@ -230,12 +230,12 @@ class Factors(Solver, LinearOperator):
         return self.solve(x) if self._device else super().matvec(x)
 
     def rmatvec(self, x: Any) -> Any:
-        return self._adjoint.solve(x, "H") if self._device else super().rmatvec(x)
+        return self._inverse_h.solve(x, "H") if self._device else super().rmatvec(x)
 
     def _apply(self, x: Any, trans: Any) -> Any:
         if x.dtype.kind == "c" and self.dtype.kind != "c":
             return self._apply(x.real, trans) + 1j * self._apply(x.imag, trans)
-        return (self._adjoint if trans == "H" else self).solve(x.astype(self.dtype, copy=False), trans)
+        return (self._inverse_h if trans == "H" else self).solve(x.astype(self.dtype, copy=False), trans)
 
     def _matmat(self, X: Any) -> Any:
         return self._apply(X, "N")
