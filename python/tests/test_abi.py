@@ -18,7 +18,6 @@ LEFT_OUT = {
     "trs_strerror": "exceptions have the sentence of the call",
     "trs_core": "for libtrisolve-suitesparse alone",
     "trs_work_fit": "a thread makes work spaces as it needs them",
-    "trs_solve_batch": "not yet: a plan for each system, or trisolve.jax under vmap",
     "trs_multiply": "A @ x of SciPy, CuPy or PyTorch",
     "trs_multiply_on": "A @ x of SciPy, CuPy or PyTorch",
     "trs_assembly_create": "scipy.sparse.coo_array sums terms",

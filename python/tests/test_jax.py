@@ -1,5 +1,7 @@
 """trisolve.jax against dense solves of JAX: values and derivatives, under jit and vmap."""
 
+import gc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -75,21 +77,22 @@ def test_derivatives(rng, triangle, unit, trans, shape, dtype):
         close(jax.hessian(norm(ours))(*primals), jax.hessian(norm(theirs))(*primals))
 
 
-@pytest.mark.parametrize("axes, shape", [((None, 0), (N,)), ((0, None), (N,)), ((0, 0), (N, 3)), ((None, 0), (N, 3))])
-def test_vmap(rng, axes, shape):
+@pytest.mark.parametrize("axes, shape, triangle", [
+    ((None, 0), (N,), None), ((0, None), (N,), "lower"), ((0, 0), (N, 3), None), ((0, 0), (N, 3), "upper"),
+    ((None, 0), (N, 3), None)])
+def test_vmap(rng, axes, shape, triangle):
     A = matrix(rng)
-    solver = tj.Solver(A)
+    solver = tj.Solver(A, triangle)
     values = A.data * rng.uniform(0.9, 1.1, (4, 1) if axes[0] == 0 else (1,))
     b = rng.uniform(size=(4, *shape) if axes[1] == 0 else shape)
-    expected = [jnp.linalg.solve(dense(A, jnp.asarray(values[k] if axes[0] == 0 else values)), b[k] if axes[1] == 0 else b)
-                for k in range(4)]
+    systems = [(jnp.asarray(values[k] if axes[0] == 0 else values), b[k] if axes[1] == 0 else b) for k in range(4)]
+    expected = [jnp.linalg.solve(dense(A, v, triangle), each) for v, each in systems]
     arguments = jnp.asarray(values), jnp.asarray(b)
     close(jax.vmap(solver, axes)(*arguments), jnp.stack(expected))
     close(jax.jit(jax.vmap(jax.vmap(solver, axes), (None, 0)))(arguments[0], jnp.stack([arguments[1]] * 2)),
           jnp.stack([jnp.stack(expected)] * 2))
     gradient = jax.vmap(jax.grad(lambda v, b: jnp.sum(solver(v, b) ** 2)), axes)(*arguments)
-    each = [jax.grad(lambda v: jnp.sum(jnp.linalg.solve(dense(A, v), b[k] if axes[1] == 0 else b) ** 2))(
-        jnp.asarray(values[k] if axes[0] == 0 else values)) for k in range(4)]
+    each = [jax.grad(lambda v, b=b: jnp.sum(jnp.linalg.solve(dense(A, v, triangle), b) ** 2))(v) for v, b in systems]
     close(gradient, jnp.stack(each))
 
 
@@ -140,6 +143,24 @@ def test_in_a_loop(rng):
 
     close(jax.jit(jax.grad(end(solver)))(jnp.asarray(A.data)),
           jax.grad(end(lambda v, x: jnp.linalg.solve(dense(A, v), x)))(jnp.asarray(A.data)))
+
+
+def test_a_singular_matrix_of_a_batch(rng):
+    A = matrix(rng)
+    for triangle in (None, "lower"):
+        x = jax.vmap(tj.Solver(A, triangle), (0, None))(jnp.asarray(A.data) * jnp.array([[1.0], [0], [2]]), jnp.ones(N))
+        assert jnp.isnan(x).any(axis=1).tolist() == [False, True, False]
+        close(x[2], x[0] / 2)
+
+
+def test_a_solver_made_in_a_function_is_gone(rng):
+    A = matrix(rng)
+    function = jax.jit(lambda b: tj.Solver(A).solve(b))
+    with pytest.raises(Exception, match="make it outside of the function"):
+        gc.collect()
+        jax.block_until_ready(function(jnp.ones(N)))
+        gc.collect()
+        jax.block_until_ready(function(jnp.ones(N)))
 
 
 def test_types_and_errors(rng):

@@ -1,7 +1,9 @@
 """Factors that are pickled, copied, or come from SciPy; what objects say of themselves."""
 
 import copy
+import multiprocessing
 import pickle
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -115,3 +117,35 @@ def test_reprs(rng):
     lu = trisolve.splu(sp.csc_array(np.eye(3)), method="klu")
     assert repr(lu) == ("<trisolve.Factors: 3 x 3 of float64, by KLU, ordering AMD, 6 entries, 1 and 1 levels>")
     assert "imported" in repr(copy.copy(lu)) and "0 x 0" in repr(trisolve.splu(sp.csc_array((0, 0))))
+
+
+@pytest.mark.parametrize("ops, pictures", [("N", 2), ("T", 0)])
+def test_html_of_notebooks(rng, ops, pictures):
+    A = matrix(rng, "f8")
+    lu = trisolve.splu(A, ops=ops)
+    root = ElementTree.fromstring(lu._repr_html_())
+    found = [svg.attrib["aria-label"] for svg in root.iter("svg")]
+    assert len(found) == pictures and lu.info.l.solver in [b.text for b in root.iter("b")]
+    if pictures:
+        assert f"{lu.info.u.levels} levels, at most {lu.info.u.widest} rows" in found[1]
+    T = sp.csr_array(np.eye(500) + np.eye(500, k=-1))
+    bars = list(ElementTree.fromstring(trisolve.Plan(T)._repr_html_()).iter("rect"))
+    assert len(bars) == 100 and {bar.attrib["height"] for bar in bars} == {"60.0"}
+    for solver in (trisolve.Plan(np.eye(3), lower=None), trisolve.splu(sp.csc_array((0, 0)))):
+        ElementTree.fromstring(solver._repr_html_())
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_child_solves_with_the_factors_of_its_parent(rng):
+    A = matrix(rng, "f8")
+    solvers = trisolve.splu(A), trisolve.ilu0(A), trisolve.Plan(random_triangle(rng, 50, "f8"))
+    expected = [lu.solve(np.ones(50)) for lu in solvers]
+    context = multiprocessing.get_context("fork")
+    ends = context.Pipe(duplex=False)
+    child = context.Process(target=lambda: ends[1].send([lu.solve(np.ones(50)) for lu in solvers]))
+    child.start()
+    assert ends[0].poll(60)
+    for x, y in zip(ends[0].recv(), expected):
+        np.testing.assert_allclose(x, y, rtol=1e-12)
+    child.join()

@@ -216,6 +216,19 @@ def cast(values: View, dtype: np.dtype[Any]) -> View:
     return values
 
 
+def contiguous(array: Any, dtype: np.dtype[Any], device: int) -> View:
+    """An array of this type on a device, with the last index fastest; on the host a copy if it is not so."""
+    A = view(array)
+    if A.device != device:
+        raise ValueError("all arrays must be where the solver takes them (device=)")
+    if not device:
+        return view(np.ascontiguousarray(A.owner.astype(dtype, casting="safe", copy=False)))
+    if A.dtype != dtype or any(A.strides[k] != dtype.itemsize * int(np.prod(A.shape[k + 1:], dtype=np.int64))
+                               for k in range(len(A.shape))):
+        raise ValueError(f"an array on a GPU must be contiguous and of dtype {dtype}")
+    return A
+
+
 def integers(indices: View) -> View:
     """Indices of 32 or 64 bits, contiguous."""
     if indices.dtype not in INDICES:

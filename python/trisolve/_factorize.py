@@ -37,8 +37,9 @@ def splu(A: AnyMatrix, permc_spec: Permc | None = None, diag_pivot_thresh: Any =
     A : sparse matrix or array, shape (n, n)
         On the host or, of CuPy or PyTorch, on a GPU; anything dense is converted to CSC, with a warning.
     permc_spec : str, optional
-        The ordering: SciPy's 'NATURAL', 'MMD_ATA', 'MMD_AT_PLUS_A', 'COLAMD', or the library's "amd", "colamd", "metis",
-        "natural", "best".  With 'NATURAL' KLU factors unless a method is named, because it leaves the columns in place.
+        The ordering: SciPy's 'NATURAL', 'MMD_ATA', 'MMD_AT_PLUS_A', 'COLAMD', or the library's "amd", "colamd",
+        "metis", "natural", "best".  With 'NATURAL' KLU factors unless a method is named, because it leaves the columns
+        in place.
     diag_pivot_thresh, relax, panel_size, options
         SuperLU's; they make no difference here.
     method : {'umfpack', 'cholmod', 'klu'}, optional
@@ -60,9 +61,9 @@ def splu(A: AnyMatrix, permc_spec: Permc | None = None, diag_pivot_thresh: Any =
     Notes
     -----
     UMFPACK and KLU accept small pivots, because they save fill.  Where that costs digits of x, which a solve after each
-    factorisation finds out, solves on the host take one step of refinement: ``info.refines`` is 1, a solve takes a little
-    more than twice the time, and a copy of the values of A is kept.  x of double precision is then about as accurate as
-    that of SciPy's SuperLU.
+    factorisation finds out, solves on the host take one step of refinement: ``info.refines`` is 1, a solve takes a
+    little more than twice the time, and a copy of the values of A is kept.  x of double precision is then about as
+    accurate as that of SciPy's SuperLU.
 
     Raises
     ------

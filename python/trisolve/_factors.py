@@ -15,6 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 from . import _abi
 from ._arrays import DTYPES, Matrix, canonical, stream_of
 from ._library import C, Handle, check, facts
+from ._show import html
 from ._solver import Solver, copy_array, plan_info, plan_options
 from ._types import AnyMatrix
 
@@ -122,6 +123,9 @@ class Factors(Solver, LinearOperator):
         levels = " and ".join(str(t.levels) for t in (info.l, info.u) if t)
         return (f"<trisolve.Factors: {info.n} x {info.n} of {self.dtype}, by {info.library}, ordering {info.ordering}, "
                 f"{self.nnz} entries, {levels} levels>")
+
+    def _repr_html_(self) -> str:
+        return html(repr(self).strip("<>"), self._plans())
 
     def update(self, A: AnyMatrix, stream: Any = None) -> Factors:
         """Factor again with new values, which takes a fraction of the time.

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _abi
-from ._arrays import Matrix, stream_of
+from ._arrays import BY_ROWS, Matrix, contiguous, empty_like, stream_of
 from ._library import C, Handle, check
-from ._solver import PerThread, PlanOptions, Solver, copy_array, plan_info, plan_options
-from ._types import AnyMatrix
+from ._show import html
+from ._solver import OPS, PerThread, PlanOptions, Solver, copy_array, pick, plan_info, plan_options
+from ._types import AnyArray, AnyMatrix, Trans
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -138,6 +139,59 @@ class Plan(Solver):
         check(C.trs_plan_update(self._handle.pointer, matrix.struct, exec_))
         return self
 
+    def solve_batch(self, values: AnyArray, b: AnyArray, trans: Trans = "N", out: Any = None, stream: Any = None) -> Any:
+        """Solve many systems, whose triangles have the pattern of the plan and values of their own, by substitution.
+
+        Parameters
+        ----------
+        values : array, shape (count, nnz) or (nnz,)
+            The values of each triangle, in the order of the matrix that the plan was made of; or of all of them.
+        b : array, shape (count, n), (count, n, k), or (n,), which all share
+        trans : {'N', 'T', 'H'}
+        out, stream : optional
+            As in `solve`; x has the shape (count, n) or (count, n, k).
+
+        Raises
+        ------
+        PivotError
+            A pivot is missing, zero or not finite.
+
+        Notes
+        -----
+        All arrays are contiguous, with the last index fastest, and have the plan's type.
+
+        Examples
+        --------
+        >>> import numpy as np, trisolve
+        >>> from scipy.sparse import csr_array
+        >>> plan = trisolve.Plan(csr_array([[1.0, 0], [1, 1]]))
+        >>> plan.solve_batch(np.array([[1.0, 1, 1], [2, 2, 4]]), np.array([2.0, 6]))
+        array([[2., 4.],
+               [1., 1.]])
+        """
+        V, B = (contiguous(a, self.dtype, self._device) for a in (values, b))
+        n, nnz = self.shape[0], self._values.shape[0] if len(self._values.shape) == 1 else -1
+        one = len(B.shape) == 1
+        count = B.shape[0] if not one else V.shape[0] if len(V.shape) == 2 else 1
+        if V.shape not in ((nnz,), (count, nnz)) or B.shape not in ((n,), (count, n), (count, n, *B.shape[2:3])):
+            raise ValueError(f"values of shape {V.shape} and b of shape {B.shape} do not fit {n} rows with {nnz} values")
+        k = B.shape[2] if len(B.shape) == 3 else 1
+        shape = (count, n) if one else B.shape
+        if out is None and one and self._device:
+            raise TypeError("an array for x cannot be made like b: give out=")
+        if out is None:
+            out = empty_like(B._replace(shape=shape), BY_ROWS)
+        X = contiguous(out, self.dtype, self._device)
+        if X.owner is not out or X.shape != shape:
+            raise ValueError(f"out must be a contiguous array of shape {shape} and dtype {self.dtype} where b is")
+        batch = _abi.trs_batch(count=count, val=V.address, val_stride=nnz if len(V.shape) == 2 else 0,
+                               b_stride=0 if one else n * k, x_stride=n * k)
+        bad = (c_int64 * 2)()
+        exec_ = _abi.trs_exec(stream=stream_of(B.owner, stream), layout=BY_ROWS)
+        check(C.trs_solve_batch(self._handle.pointer, pick(OPS, str(trans).upper(), "trans"), batch, k, B.address, k,
+                                X.address, k, exec_, bad))
+        return X.owner
+
     @property
     def info(self) -> SimpleNamespace:
         """The members of trs_info: n, nnz, levels, widest, longest, solver, reason, predicted, bytes_host, ..."""
@@ -180,6 +234,9 @@ class Plan(Solver):
         kind = kinds[self._kind & ~(_abi.TRS_UNIT | _abi.TRS_STRICT)]
         levels = f", {info.levels} levels" if info.levels else ""
         return f"<trisolve.Plan: {info.n} x {info.n} {kind} of {self.dtype}, {info.nnz} entries{levels}, {info.solver}>"
+
+    def _repr_html_(self) -> str:
+        return html(repr(self).strip("<>"), self._plans())
 
     def pivots(self) -> tuple[int, int]:
         """How many pivots are missing, zero or not finite, and the first row with one (-1: none)."""

@@ -116,7 +116,7 @@ class Solver:
         raise NotImplementedError
 
     def __reduce__(self) -> Any:
-        raise TypeError(f"a {type(self).__name__} is neither pickled nor copied: pickle the matrix, or use save and load")
+        raise TypeError(f"a {type(self).__name__} is not pickled or copied: pickle the matrix, or use save and load")
 
     def _may_grow(self) -> bool:
         info = _abi.trs_info()
@@ -174,8 +174,8 @@ class Solver:
             The op was not announced, or the last update failed.
         """
         exec_ = self._local.short
-        if (exec_ is not None and out is None and type(b) is np.ndarray and b.shape == self._vector
-                and b.strides == self._strides and b.dtype == self.dtype and b.flags.writeable and trans in OPS and b.size):
+        if (exec_ is not None and out is None and type(b) is np.ndarray and b.shape == self._vector and b.size
+                and b.strides == self._strides and b.dtype == self.dtype and b.flags.writeable and trans in OPS):
             x, n = np.empty(b.shape, b.dtype), b.shape[0]
             status = self._solve(self._handle.pointer, OPS[trans], 1, ADDRESS(b), n, ADDRESS(x), n, exec_)
             if not status:
@@ -205,7 +205,7 @@ class Solver:
         return status
 
     def _is_time_to_ask(self) -> bool:
-        """To ask whether a plan may still grow lets it find its levels: not after one solve, and then ever more rarely."""
+        """To ask whether it may grow lets a plan find its levels: not after one solve, and then ever more rarely."""
         return self._solved > 1 and self._solved & (self._solved - 1) == 0
 
     def refine(self, A: AnyMatrix, b: AnyArray, x: Any = None, trans: Trans = "N", max_steps: int = 10,
@@ -249,8 +249,8 @@ class Solver:
         exec_ = _abi.trs_exec(stream=stream_of(s.B.owner, stream), layout=s.layout)
         with self._turns:  # it uses the work space of the plan
             check(self._refine(self._handle.pointer, matrix.struct, pick(OPS, str(trans).upper(), "trans"), s.nrhs,
-                               s.B.address, s.ldb, s.X.address, s.ldx, exec_, whole(max_steps, "max_steps"), byref(steps),
-                               byref(error)))
+                               s.B.address, s.ldb, s.X.address, s.ldx, exec_, whole(max_steps, "max_steps"),
+                               byref(steps), byref(error)))
         result = facts(error)
         result.steps, result.stop = steps.value, STOPS[error.stop]
         return s.X.owner, result

@@ -10,13 +10,14 @@
 >>> gradient.shape
 (298,)
 
-A derivative uses the factors of the solve: with lambda = A^-T g, that of b is lambda, and that of the value at (i, j) is
--lambda(i) x(j).  Host and program share the buffers: no number is copied but the values, once for each factorization.
+A derivative uses the factors of the solve: with lambda = A^-T g, that of b is lambda, and that of the value at (i, j)
+is -lambda(i) x(j).  Host and program share the buffers: no number is copied but the values, once for each factorization.
 A singular matrix gives NaN.
 """
 
 from __future__ import annotations
 
+import itertools
 import threading
 import weakref
 from typing import Any, Literal
@@ -77,11 +78,22 @@ class Recent:
                 raise
             x[...] = np.nan
 
+    def solve_batch(self, trans: Literal["N", "T"], values: NDArray[Any], b: NDArray[Any], x: NDArray[Any]) -> bool:
+        """Solve a batch by the analysis of one triangle; False: they are not triangles, or one is singular."""
+        if not self.triangle or not len(values):
+            return False
+        try:
+            self.of(values[0]).solve_batch(values, b, trans, out=x)
+        except (PivotError, MatrixError):
+            return False
+        return True
+
 
 class Home:
     """What a call in a program refers to, by number: the factors of one pattern, or of several."""
 
     every: weakref.WeakValueDictionary[int, Home] = weakref.WeakValueDictionary()
+    numbers = itertools.count()
 
     def __init__(self, triangle: Triangle | None, unit_diagonal: bool, keep: int, options: dict[str, Any],
                  pattern: tuple[NDArray[Any], NDArray[Any]] | None = None):
@@ -90,8 +102,14 @@ class Home:
         self.settings = triangle, unit_diagonal, keep, options
         self.patterns = [] if pattern is None else [Recent(*pattern, *self.settings)]
         self.lock = threading.Lock()
-        self.number = id(self)
+        self.number = next(self.numbers)
         self.every[self.number] = self
+
+    @classmethod
+    def of(cls, number: int) -> Home:
+        if number not in cls.every:
+            raise RuntimeError("the Solver is gone: make it outside of the function that JAX compiles")
+        return cls.every[number]
 
     def find(self, *pattern: NDArray[Any]) -> Recent:
         """The factors of a pattern; without one those of the only pattern."""
@@ -108,24 +126,29 @@ class Home:
 
 
 def run(arguments: list[NDArray[Any]], results: list[NDArray[Any]], home: int, op: int, rank: int) -> None:
-    """Solve, for the program: b has `rank` dimensions behind those of vmap; those of one number are shared by all."""
+    """Solve, for the program: b has `rank` dimensions behind those of vmap; what all share has 1 instead of those."""
     values, b, *pattern = arguments
     x, trans = results[0], OPS[op]
     lead = x.shape[: x.ndim - rank]
     count = int(np.prod(lead, dtype=np.int64))
-    shared = all(a.size == a.shape[-1] for a in (values, *pattern))
-    recent = Home.every[home].find(*(a.reshape(-1, a.shape[-1])[0] for a in pattern)) if shared else None
-    if recent and rank == 1:  # one matrix, with a right-hand side for each of the batch
+    one_pattern, one_matrix = (all(a.size == a.shape[-1] for a in arrays) for arrays in (pattern, (values, *pattern)))
+    recent = Home.of(home).find(*(a.reshape(-1) for a in pattern)) if one_pattern else None
+    if recent and one_matrix and rank == 1:  # one matrix, with a right-hand side for each of the batch
         n = x.shape[-1]
         with recent.lock:
             B = np.broadcast_to(b, x.shape).reshape(count, n).T
             recent.solve(trans, values.reshape(-1), B, x.reshape(count, n).T)
         return
-    values, b, *pattern = (np.broadcast_to(a, lead + a.shape[a.ndim - r:]) for a, r in zip(arguments, (1, rank, 1, 1)))
+    values, b, *pattern = (np.broadcast_to(a, lead + a.shape[a.ndim - own:])
+                           for a, own in zip(arguments, (1, rank, 1, 1)))
+    if recent and count > 1:
+        with recent.lock:
+            if recent.solve_batch(trans, *(a.reshape(count, *a.shape[len(lead):]) for a in (values, b, x))):
+                return
     for k in np.ndindex(lead):
-        each = recent or Home.every[home].find(*(a[k] for a in pattern))
+        each = recent or Home.of(home).find(*(a[k] for a in pattern))
         with each.lock:
-            each.keep = max(each.keep, 1 if recent else count)  # a gradient needs all of them again
+            each.keep = max(each.keep, 1 if one_matrix else count)  # a gradient needs all of them again
             each.solve(trans, values[k], b[k], x[k])
 
 
