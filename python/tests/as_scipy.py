@@ -19,7 +19,8 @@ import trisolve
 
 REPLACED = {scipy.io: ["mminfo", "mmread", "mmwrite"],
             scipy.sparse.linalg: ["factorized", "spilu", "splu", "spsolve", "spsolve_triangular"]}
-USERS = ["scipy.integrate", "scipy.io._mmio", "scipy.sparse.linalg._eigen.arpack.arpack", "scipy.sparse.linalg._matfuncs"]
+USERS = ["scipy.integrate", "scipy.io._mmio", "scipy.sparse.linalg._eigen.arpack.arpack",
+         "scipy.sparse.linalg._matfuncs"]
 
 
 def replace_functions():

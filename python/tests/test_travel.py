@@ -40,7 +40,7 @@ def test_copies_solve_the_same(rng, dtype, name):
     b = values(rng, 50, dtype)
     expected = lu.solve(b, trans)
     tolerance = (1e4 if name == "single" else 100) * max(eps(dtype), eps("f4") if name == "single" else 0)
-    for other in (pickle.loads(pickle.dumps(lu)), copy.copy(lu), copy.deepcopy(lu), pickle.loads(pickle.dumps(copy.copy(lu)))):
+    for other in (pickle.loads(pickle.dumps(lu)), copy.copy(lu), copy.deepcopy(lu), copy.copy(copy.copy(lu))):
         np.testing.assert_allclose(other.solve(b, trans), expected, rtol=0, atol=tolerance * abs(expected).max())
         assert (other.dtype, other.shape, other.nnz) == (lu.dtype, lu.shape, lu.nnz)
         np.testing.assert_array_equal(other.perm_r, lu.perm_r)
@@ -88,7 +88,8 @@ def test_from_factors(rng):
 @pytest.mark.parametrize("dtype", ["f8", "c16"])
 def test_adjoint_of_a_preconditioner(rng, dtype):
     A = sp.csr_array(matrix(rng, dtype))
-    for M in (trisolve.ilu0(A), trisolve.ilu0(A, ops="NH"), trisolve.splu(A, ops="N"), trisolve.ic0(sp.csr_array(A @ A.conj().T))):
+    for M in (trisolve.ilu0(A), trisolve.ilu0(A, ops="NH"), trisolve.splu(A, ops="N"),
+              trisolve.ic0(sp.csr_array(A @ A.conj().T))):
         LU = sp.csc_array(M.L @ M.U)[M.perm_r][:, M.perm_c]
         for b in (values(rng, 50, dtype), values(rng, (50, 2), dtype), values(rng, 50, "c16")):
             x = M.H @ b

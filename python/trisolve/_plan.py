@@ -139,7 +139,8 @@ class Plan(Solver):
         check(C.trs_plan_update(self._handle.pointer, matrix.struct, exec_))
         return self
 
-    def solve_batch(self, values: AnyArray, b: AnyArray, trans: Trans = "N", out: Any = None, stream: Any = None) -> Any:
+    def solve_batch(self, values: AnyArray, b: AnyArray, trans: Trans = "N", out: Any = None,
+                    stream: Any = None) -> Any:
         """Solve many systems, whose triangles have the pattern of the plan and values of their own, by substitution.
 
         Parameters
@@ -174,7 +175,7 @@ class Plan(Solver):
         one = len(B.shape) == 1
         count = B.shape[0] if not one else V.shape[0] if len(V.shape) == 2 else 1
         if V.shape not in ((nnz,), (count, nnz)) or B.shape not in ((n,), (count, n), (count, n, *B.shape[2:3])):
-            raise ValueError(f"values of shape {V.shape} and b of shape {B.shape} do not fit {n} rows with {nnz} values")
+            raise ValueError(f"values of shape {V.shape} and b of shape {B.shape}, for {n} rows with {nnz} values")
         k = B.shape[2] if len(B.shape) == 3 else 1
         shape = (count, n) if one else B.shape
         if out is None and one and self._device:

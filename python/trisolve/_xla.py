@@ -1,7 +1,7 @@
 """Python functions as targets of XLA's foreign function interface, on the CPU.
 
-A target is a function of C that gets a call frame.  The declarations are those of xla/ffi/api/c_api.h, version 0.x, which
-promises a stable binary interface; only the members that are used here are declared, up to the last of them.  So nothing
+A target is a function of C that gets a call frame.  The declarations are those of xla/ffi/api/c_api.h, version 0.x,
+which promises a stable binary interface; of each structure, those up to the last member that is used here.  So nothing
 has to be compiled against jaxlib, and the function gets the buffers of XLA themselves, without a copy.
 """
 

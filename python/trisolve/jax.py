@@ -11,8 +11,8 @@
 (298,)
 
 A derivative uses the factors of the solve: with lambda = A^-T g, that of b is lambda, and that of the value at (i, j)
-is -lambda(i) x(j).  Host and program share the buffers: no number is copied but the values, once for each factorization.
-A singular matrix gives NaN.
+is -lambda(i) x(j).  Host and program share the buffers: only the values are copied, once for each factorization.  A
+singular matrix gives NaN.
 """
 
 from __future__ import annotations
@@ -161,7 +161,8 @@ def call(home: Home, op: int, values: Any, b: Any, pattern: tuple[Any, ...]) -> 
     return function(values, b, *pattern, home=np.int64(home.number), op=np.int64(op), rank=np.int64(b.ndim))
 
 
-def linear_solve(home: Home, values: Any, indices: Any, indptr: Any, b: Any, trans: str, pattern: tuple[Any, ...]) -> Any:
+def linear_solve(home: Home, values: Any, indices: Any, indptr: Any, b: Any, trans: str,
+                 pattern: tuple[Any, ...]) -> Any:
     """x = op(A)^-1 b, whose derivatives are those of the product op(A) x."""
     triangle, unit, *_ = home.settings
     if trans not in OPS:
