@@ -38,7 +38,7 @@ def spsolve_triangular(A: AnyMatrix, b: AnyArray, lower: bool = True, overwrite_
         Where A is.
     lower, unit_diagonal : bool
         Which triangle of A to solve with, and whether its diagonal counts as 1.  Entries of the other triangle are
-        ignored, as from SciPy 1.18 on; ``Plan(A, strict=True)`` refuses them.
+        ignored; ``Plan(A, strict=True)`` refuses them.
     overwrite_A : bool
         No difference: A is never changed.
     overwrite_b : bool
