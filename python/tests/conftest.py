@@ -16,13 +16,13 @@ SHARED = Path(os.environ.get("TRS_SHARED", ROOT.parent / "shared"))
 FILES = sorted((ROOT / "matrices").glob("*.mtx*")) + sorted((SHARED / "matrices").glob("*.mtx*"))
 FILES = list({path.name: path for path in reversed(FILES)}.values())
 # older ones promote types, write files and read them in other ways
-new_scipy = pytest.mark.skipif(np.lib.NumpyVersion(scipy.__version__) < "1.13.0", reason="SciPy is older than 1.13")
+new_scipy = pytest.mark.skipif(np.lib.NumpyVersion(scipy.__version__) < "1.14.0", reason="SciPy is older than 1.14")
 needs_suitesparse = pytest.mark.skipif(not hasattr(C, "trs_factor"), reason="built without SuiteSparse")
 
 
 def pytest_collection_modifyitems(items):
     for item in items:
-        if item.name.rpartition(".")[2] in ("splu", "spsolve", "factorized", "md"):  # doctests
+        if item.name.rpartition(".")[2] in ("splu", "spsolve", "factorized", "jax", "Solver", "md"):  # doctests
             item.add_marker(needs_suitesparse)
 
 

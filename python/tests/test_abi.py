@@ -12,6 +12,34 @@ import pytest
 from trisolve import _abi
 from trisolve._library import C, check_libraries
 
+PACKAGE = Path(_abi.__file__).parent
+# functions of the headers that the package has not, and why
+LEFT_OUT = {
+    "trs_strerror": "exceptions have the sentence of the call",
+    "trs_core": "for libtrisolve-suitesparse alone",
+    "trs_work_fit": "a thread makes work spaces as it needs them",
+    "trs_multiply": "A @ x of SciPy, CuPy or PyTorch",
+    "trs_multiply_on": "A @ x of SciPy, CuPy or PyTorch",
+    "trs_assembly_create": "scipy.sparse.coo_array sums terms",
+    "trs_assembly_sum": "scipy.sparse.coo_array sums terms",
+    "trs_assembly_mat": "scipy.sparse.coo_array sums terms",
+    "trs_assembly_destroy": "scipy.sparse.coo_array sums terms",
+    "trs_device_new": "CuPy, PyTorch and Numba have arrays on devices",
+    "trs_device_free": "CuPy, PyTorch and Numba have arrays on devices",
+    "trs_device_put": "CuPy, PyTorch and Numba have arrays on devices",
+    "trs_device_get": "CuPy, PyTorch and Numba have arrays on devices",
+    "trs_device_copy": "CuPy, PyTorch and Numba have arrays on devices",
+    "trs_device_name": "CuPy, PyTorch and Numba name devices",
+    "trs_timer_create": "CuPy and PyTorch have events",
+    "trs_timer_start": "CuPy and PyTorch have events",
+    "trs_timer_stop": "CuPy and PyTorch have events",
+    "trs_timer_destroy": "CuPy and PyTorch have events",
+    "trs_lu_replace": "not yet: from_factors makes factors anew",
+    "trs_lu_update": "Factors.update calls trs_lu_update_on",
+    "trs_mm_mat": "mmread gives matrices of SciPy",
+    "trs_unpack": "for readers of other formats, in C",
+    "trs_suitesparse_version": "not yet",
+}
 PREFIX = os.environ.get("TRISOLVE_PREFIX")
 INCLUDE = Path(PREFIX, "include") if PREFIX else Path(__file__).resolve().parents[2] / "lib"
 HEADERS = [path for path in (INCLUDE / "trisolve-sparse.h", INCLUDE / "trisolve-suitesparse.h") if path.exists()]
@@ -69,3 +97,11 @@ def test_nothing_is_left_out():
     assert len(STRUCTS) == len(re.findall(r"^typedef struct \w+ \{", text, flags=re.M))
     assert set(CONSTANTS) == set(re.findall(r"^ +(TRS_\w+)(?= *[=,\n])", text, flags=re.M)) | {
         name for body in re.findall(r"enum \w+ \{([^\n]*)\}", text) for name in re.findall(r"TRS_\w+", body)}
+
+
+def test_functions_that_are_left_out_are_listed():
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted(PACKAGE.glob("*.py")) if path.name != "_abi.py")
+    used = set(re.findall(r"\bC\.(trs_\w+)|suitesparse\(\"(trs_\w+)\"\)", text))
+    used = {name for pair in used for name in pair if name}
+    assert used <= set(_abi.PROTOTYPES)
+    assert set(_abi.PROTOTYPES) - used == set(LEFT_OUT) & set(_abi.PROTOTYPES)

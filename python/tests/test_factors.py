@@ -97,8 +97,9 @@ def test_errors_as_scipy():
     for factors in (lu, sla.splu(sp.csc_array(np.eye(3)))):
         with pytest.raises(ValueError):
             factors.solve(np.ones(3), "X")
-    with pytest.raises(trisolve.UnsupportedError, match="superlu"):
-        trisolve.splu(sp.csc_array(np.eye(3)), method="superlu")
+    for options in ({"method": "superlu"}, {"permc_spec": "COLAMB"}, {"on_growth": "hope"}):
+        with pytest.raises(ValueError, match=list(options.values())[0]):
+            trisolve.splu(sp.csc_array(np.eye(3)), **options)
     with pytest.warns(sp.SparseEfficiencyWarning):
         trisolve.splu(np.eye(3))
 
@@ -220,7 +221,7 @@ def test_preconditioners_of_scipy(rng):
 
 def test_threads_share_factors(rng):
     A = laplacian(40)
-    for M in (trisolve.splu(A.tocsc()), trisolve.ic0(A)):
+    for M in (trisolve.splu(A.tocsc(), solves=trisolve.MANY), trisolve.ic0(A, solves=trisolve.MANY)):
         B = rng.uniform(size=(8, 1600))
         expected, found = [M.solve(b) for b in B], [None] * 8
 

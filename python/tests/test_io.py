@@ -44,12 +44,15 @@ def test_packed_files(tmp_path, rng):
     (tmp_path / "a.mtx.xz").write_bytes(lzma.compress(text))
     with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as archive:
         archive.add(tmp_path / "a.mtx", "a/a.mtx")
+        scipy.io.mmwrite(tmp_path / "right.mtx", np.arange(20.0)[:, None])
+        archive.add(tmp_path / "right.mtx", "a/a_b.mtx")
     if shutil.which("zstd"):
         subprocess.run(["zstd", "-q", tmp_path / "a.mtx"], check=True)
     try:
         for path in tmp_path.glob("a.*"):
             same(trisolve.mmread(path), scipy.io.mmread(tmp_path / "a.mtx"))
             assert trisolve.mminfo(path)[:3] == (20, 20, A.nnz)
+        np.testing.assert_array_equal(trisolve.mmread(tmp_path / "a.tar.gz", rhs=True)[:, 0], np.arange(20))
     except trisolve.UnsupportedError as error:
         pytest.skip(str(error))
 

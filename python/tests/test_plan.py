@@ -289,3 +289,29 @@ def test_memory_is_given_back(rng):
     before = resident()
     use()
     assert resident() - before < 20e6  # one plan is 2 MB or so
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("trans", "NTH")
+@pytest.mark.parametrize("form", ["csr", "csc"])
+def test_batches(rng, dtype, trans, form):
+    T = random_triangle(rng, 30, dtype).asformat(form)
+    plan = trisolve.Plan(T, ops="NTH")
+    many = (T.data * rng.uniform(0.5, 2, (4, 1))).astype(dtype)
+    for V in (many, many[0]):
+        for shape in ((4, 30), (4, 30, 3), (30,)):
+            b = values(rng, shape, dtype)
+            x = plan.solve_batch(V, b, trans)
+            assert x.shape == (((4, 30) if V.ndim == 2 else (1, 30)) if len(shape) == 1 else shape)
+            for k in range(len(x)):
+                A = T.copy()
+                A.data = V[k] if V.ndim == 2 else V
+                A = {"N": A, "T": A.T, "H": A.conj().T}[trans]
+                assert backward_error(A, x[k], b if len(shape) == 1 else b[k]) < 60 * eps(dtype)
+    b = values(rng, (4, 30), dtype)
+    assert plan.solve_batch(many, b, out=b) is b
+    for arguments in ((many[:, 1:], b), (many, b[:, 1:]), (many[:3], b), (many, b, "N", b[:, ::-1]), (many, b, "Q")):
+        with pytest.raises(ValueError):
+            plan.solve_batch(*arguments)
+    with pytest.raises(trisolve.PivotError):
+        plan.solve_batch(0 * many, b)

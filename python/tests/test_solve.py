@@ -31,19 +31,13 @@ def test_triangles_as_scipy(rng, dtype, form, lower, unit):
 @pytest.mark.parametrize("form", ["csr", "csc", "bsr"])
 @pytest.mark.parametrize("lower", [True, False])
 @pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
-def test_zeros_in_the_other_triangle(rng, form, lower):
-    T = random_triangle(rng, 12, "f8", lower=lower)
-    i, j = (a.ravel() for a in np.indices(T.shape))
-    T = sp.coo_array((T.toarray().ravel(), (i, j)), shape=T.shape)  # stores all zeros
-    T = sp.bsr_array(T, blocksize=(3, 3)) if form == "bsr" else T.asformat(form)
-    stored, b = T.nnz, rng.uniform(size=12)
-    assert stored == 144
-    np.testing.assert_allclose(trisolve.spsolve_triangular(T, b, lower=lower),
-                               np.linalg.solve(T.toarray(), b), rtol=1e-10)
-    assert T.nnz == stored
-    T.data.flat[:] = 1
-    with pytest.raises(np.linalg.LinAlgError, match="outside the"):
-        trisolve.spsolve_triangular(T, b, lower=lower)
+def test_entries_of_the_other_triangle_are_ignored(rng, form, lower):
+    A = rng.uniform(1, 2, (12, 12)) + 12 * np.eye(12)
+    T = sp.bsr_array(A, blocksize=(3, 3)) if form == "bsr" else sp.csr_array(A).asformat(form)
+    b = rng.uniform(size=12)
+    expected = np.linalg.solve(np.tril(A) if lower else np.triu(A), b)
+    np.testing.assert_allclose(trisolve.spsolve_triangular(T, b, lower=lower), expected, rtol=1e-12)
+    np.testing.assert_array_equal(T.toarray(), A)
 
 
 @needs_suitesparse
@@ -67,7 +61,6 @@ def test_overwrite_b_gives_b(rng):
 @pytest.mark.parametrize("A, b, error", [
     (sp.csr_array(np.diag([1.0, 0, 2])), np.ones(3), np.linalg.LinAlgError),
     (sp.csr_array((3, 3)), np.ones(3), np.linalg.LinAlgError),
-    (sp.csr_array(np.ones((3, 3))), np.ones(3), np.linalg.LinAlgError),
     (sp.csr_array(np.eye(3)[:2]), np.ones(3), ValueError),
     (sp.csr_array(np.eye(3)), np.ones(2), ValueError),
     (sp.csr_array(np.eye(3)), np.ones((3, 1, 1)), ValueError),

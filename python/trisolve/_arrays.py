@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import sys
 import warnings
+from ctypes import addressof, c_char
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import SparseEfficiencyWarning, csr_array, issparse
 
 from . import _abi
@@ -18,6 +20,8 @@ from . import _abi
 DTYPES = {np.dtype("f8"): _abi.TRS_F64, np.dtype("f4"): _abi.TRS_F32,
           np.dtype("c16"): _abi.TRS_C64, np.dtype("c8"): _abi.TRS_C32}
 FORMATS = {"csr": _abi.TRS_CSR, "csc": _abi.TRS_CSC, "bsr": _abi.TRS_BSR}
+INDICES = np.dtype("i4"), np.dtype("i8")
+NOTHING = c_char * 0
 BY_COLUMNS, BY_ROWS = _abi.TRS_COL_MAJOR, _abi.TRS_ROW_MAJOR
 
 
@@ -26,9 +30,9 @@ class View(NamedTuple):
 
     owner: Any  # the array, which keeps the memory alive
     address: int
-    dtype: np.dtype
-    shape: tuple
-    strides: tuple
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
     device: int  # 0: host memory; k + 1: CUDA device k, as in the library
 
     def leading(self, layout: int) -> int | None:
@@ -50,18 +54,26 @@ class View(NamedTuple):
         return {layout: ld for layout, ld in leads.items() if ld is not None}
 
 
-def device_of(array) -> int:
+def address_of(array: NDArray[Any]) -> int:
+    """Where the numbers of a NumPy array are; array.ctypes.data takes five times as long."""
+    try:
+        return addressof(NOTHING.from_buffer(array))
+    except (TypeError, ValueError, BufferError):  # read-only, or not contiguous
+        return int(array.ctypes.data)
+
+
+def device_of(array: Any) -> int:
     """The number of the CUDA device of an array that is on one: CuPy's `device.id`, PyTorch's `device.index`."""
     device = getattr(array, "device", None)
     return next((k for k in (getattr(device, "id", None), getattr(device, "index", None)) if isinstance(k, int)), 0)
 
 
-def view(array) -> View:
+def view(array: Any) -> View:
     """View an array, on a GPU if it has __cuda_array_interface__, else as a NumPy array."""
     there = getattr(array, "__cuda_array_interface__", None)
     if there is None:
         array = np.asarray(array)
-        return View(array, array.ctypes.data, array.dtype, array.shape, array.strides, 0)
+        return View(array, address_of(array), array.dtype, array.shape, array.strides, 0)
     if there.get("mask") is not None:
         raise ValueError("arrays with a mask are not taken")
     dtype, shape, strides = np.dtype(there["typestr"]), tuple(there["shape"]), there.get("strides")
@@ -70,7 +82,7 @@ def view(array) -> View:
     return View(array, there["data"][0], dtype, shape, tuple(strides), 1 + device_of(array))
 
 
-def stream_of(array, stream=None) -> int:
+def stream_of(array: Any, stream: Any = None) -> int:
     """The cudaStream_t to work on, as a number.
 
     `stream` may be a number, or a stream of CuPy (.ptr), PyTorch (.cuda_stream) or numba (.handle).  None: the
@@ -88,24 +100,35 @@ def stream_of(array, stream=None) -> int:
     return int(stream or 0)
 
 
-def floating(dtype: np.dtype) -> np.dtype:
+def floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The smallest of the four types that holds numbers of a dtype, as SciPy's solvers choose it."""
+    if dtype in DTYPES:
+        return dtype
     for kind in map(np.dtype, "fdFD"):
-        if dtype == kind or dtype.kind in "biuf" and np.can_cast(dtype, kind):
+        if dtype.kind in "biuf" and np.can_cast(dtype, kind):
             return kind
     raise TypeError(f"cannot upcast [{dtype.name}] to a floating point format")
 
 
-def is_torch_csr(A) -> bool:
-    return str(getattr(A, "layout", "")) == "torch.sparse_csr"
+def canonical(A: Any) -> Any:
+    """A without duplicates, which SciPy's functions sum too; a copy if there are any."""
+    if getattr(A, "has_canonical_format", True):
+        return A
+    A = A.copy()
+    A.sum_duplicates()
+    return A
 
 
-def values_of(A):
+def is_torch_csr(A: Any) -> bool:
+    return not hasattr(A, "indptr") and str(getattr(A, "layout", "")) == "torch.sparse_csr"
+
+
+def values_of(A: Any) -> Any:
     """The array of the values of a sparse matrix: PyTorch's has a method for it."""
     return A.values() if is_torch_csr(A) else A.data
 
 
-def parts(A) -> tuple:
+def parts(A: Any) -> tuple[Any, ...]:
     """The format of a matrix, None if it is dense, and its arrays: pointers, indices, values, or all numbers."""
     if is_torch_csr(A):
         return "csr", A.crow_indices(), A.col_indices(), A.values()
@@ -126,7 +149,7 @@ class Matrix:
     bits of trs_mat.kind.  dtype, where given, is what the values are safely cast to.
     """
 
-    def __init__(self, A, kind: int = 0, dtype: np.dtype | None = None, square: bool = True):
+    def __init__(self, A: Any, kind: int = 0, dtype: np.dtype[Any] | None = None, square: bool = True):
         form, *arrays = parts(A)
         values = view(arrays[-1])
         if len(values.shape) != {None: 2, "bsr": 3}.get(form, 1):
@@ -179,9 +202,11 @@ class Matrix:
                    for a, b in zip(self.pattern, pattern))
 
 
-def cast(values: View, dtype: np.dtype) -> View:
+def cast(values: View, dtype: np.dtype[Any]) -> View:
     """The same values in another type, if nothing is lost; on a GPU they must have it."""
     if values.device == 0:
+        if values.dtype == dtype and values.owner.flags.c_contiguous:
+            return values
         owner = values.owner.astype(dtype, casting="safe", copy=False)
         if owner.ndim != 2:
             owner = np.ascontiguousarray(owner)
@@ -191,9 +216,22 @@ def cast(values: View, dtype: np.dtype) -> View:
     return values
 
 
+def contiguous(array: Any, dtype: np.dtype[Any], device: int) -> View:
+    """An array of this type on a device, with the last index fastest; on the host a copy if it is not so."""
+    A = view(array)
+    if A.device != device:
+        raise ValueError("all arrays must be where the solver takes them (device=)")
+    if not device:
+        return view(np.ascontiguousarray(A.owner.astype(dtype, casting="safe", copy=False)))
+    if A.dtype != dtype or any(A.strides[k] != dtype.itemsize * int(np.prod(A.shape[k + 1:], dtype=np.int64))
+                               for k in range(len(A.shape))):
+        raise ValueError(f"an array on a GPU must be contiguous and of dtype {dtype}")
+    return A
+
+
 def integers(indices: View) -> View:
     """Indices of 32 or 64 bits, contiguous."""
-    if indices.dtype not in (np.dtype("i4"), np.dtype("i8")):
+    if indices.dtype not in INDICES:
         if indices.device:
             raise TypeError(f"indices on a GPU must be int32 or int64, not {indices.dtype}")
         indices = view(indices.owner.astype(np.int64, casting="same_kind"))
@@ -204,7 +242,7 @@ def integers(indices: View) -> View:
     return indices
 
 
-def empty_like(b: View, layout: int):
+def empty_like(b: View, layout: int) -> Any:
     """An array for x: that of NumPy or, by the package of b, on the GPU."""
     if b.device == 0:
         return np.empty(b.shape, b.dtype, order="F" if layout == BY_COLUMNS else "C")
@@ -212,6 +250,13 @@ def empty_like(b: View, layout: int):
     if not hasattr(package, "empty_like"):
         raise TypeError(f"an array of {type(b.owner).__name__} cannot be made here: give out=")
     return package.empty_like(b.owner)
+
+
+def zeros_like(b: View) -> Any:
+    """Zeros for x, where b is, stored as b is."""
+    x = empty_like(b, next(iter(b.layouts()), BY_ROWS))
+    x[...] = 0
+    return x
 
 
 class Sides(NamedTuple):
@@ -225,7 +270,7 @@ class Sides(NamedTuple):
     nrhs: int
 
 
-def sides(b, out, n: int, dtype: np.dtype, device: int) -> Sides:
+def sides(b: Any, out: Any, n: int, dtype: np.dtype[Any], device: int) -> Sides:
     """Check b and out, copy b only if it must be, and make an array for x where out is None.
 
     b is (n,) or (n, k), on `device`; out has its shape and the dtype, and may be b.
@@ -249,11 +294,13 @@ def sides(b, out, n: int, dtype: np.dtype, device: int) -> Sides:
     return Sides(B, of_b[layout], X, of_x[layout], layout, B.shape[1] if len(B.shape) == 2 else 1)
 
 
-def right_side(b, n: int, dtype: np.dtype, device: int) -> View:
+def right_side(b: Any, n: int, dtype: np.dtype[Any], device: int) -> View:
     """b in the type of the matrix; complex numbers for a real one are refused, as SciPy does."""
     B = view(b)
+    if B.dtype != dtype and not B.device:
+        B = cast(B, dtype)
     if len(B.shape) not in (1, 2):
-        raise ValueError(f"b must have 1 or 2 dims but its shape is {B.shape}.")
+        raise ValueError(f"b must have 1 or 2 dims but its shape is {B.shape}: object too deep for desired array")
     if B.shape[0] != n:
         raise ValueError(f"b is of incompatible size: {B.shape[0]} rows, where the matrix has {n}")
     if B.device != device:
@@ -262,7 +309,7 @@ def right_side(b, n: int, dtype: np.dtype, device: int) -> View:
     return B if B.dtype == dtype else cast(B, dtype)
 
 
-def solution(out, B: View) -> View:
+def solution(out: Any, B: View) -> View:
     """The array for x that the caller brings."""
     X = view(out)
     if X.owner is not out or (X.shape, X.dtype, X.device) != (B.shape, B.dtype, B.device):

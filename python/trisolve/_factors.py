@@ -1,39 +1,29 @@
-"""Complete and incomplete factors, made by the library, solved with as SciPy's SuperLU objects are."""
+"""Complete and incomplete factors, solved with as SciPy's SuperLU objects are."""
 
 from __future__ import annotations
 
-import warnings
-from ctypes import POINTER, c_double, c_int64
+from ctypes import POINTER, byref, c_double, c_int64
 from functools import cached_property
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
-from scipy.sparse import SparseEfficiencyWarning, csc_array, csr_array, diags, identity, tril, triu
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array, diags, identity, tril, triu
 from scipy.sparse.linalg import LinearOperator
 
 from . import _abi
-from ._arrays import DTYPES, Matrix, is_torch_csr, stream_of
-from ._library import C, Handle, check, facts, suitesparse
-from ._plan import Solver, copy_array, pick, plan_info, plan_options, whole
+from ._arrays import DTYPES, Matrix, canonical, stream_of
+from ._library import C, Handle, check, facts
+from ._show import html
+from ._solver import Solver, copy_array, plan_info, plan_options
+from ._types import AnyMatrix
 
-ORDERINGS = {"natural": _abi.TRS_ILU_NATURAL, "rcm": _abi.TRS_ILU_RCM, "multicolour": _abi.TRS_ILU_MULTICOLOUR}
-PERMC = {"NATURAL": "natural", "MMD_ATA": "colamd", "MMD_AT_PLUS_A": "amd", "COLAMD": "colamd"}
-GROWTH = {"report": 0, "refactor": 1}  # trs_growth
 NUMBERS = {code: dtype for dtype, code in DTYPES.items()}
 
 
-def canonical(A):
-    """A without duplicates, which SciPy's functions sum too; a copy if there are any."""
-    if getattr(A, "has_canonical_format", True):
-        return A
-    A = A.copy()
-    A.sum_duplicates()
-    return A
-
-
-def triangle(mat: _abi.trs_mat):
-    """A triangle of the library's as a matrix of SciPy in CSC, on the host."""
+def stored(mat: Any) -> Any:
+    """A triangle of the library's as a matrix of SciPy, on the host, without a diagonal that counts as 1."""
     n, dtype = mat.n, NUMBERS[mat.dtype]
     if not n:
         return csc_array((0, 0), dtype=dtype)
@@ -42,8 +32,49 @@ def triangle(mat: _abi.trs_mat):
     values = copy_array(mat.val, mat.nnz, dtype)
     whole = (csr_array if mat.format == _abi.TRS_CSR else csc_array)((values, idx, ptr), shape=(n, n))
     unit = bool(mat.kind & _abi.TRS_UNIT)
-    part = (tril(whole, -unit) if mat.kind & _abi.TRS_LOWER else triu(whole, unit)).tocsc()
-    return part + identity(n, dtype, format="csc") if unit else part
+    return (tril(whole, -unit) if mat.kind & _abi.TRS_LOWER else triu(whole, unit)).asformat(whole.format)
+
+
+class Stored(SimpleNamespace):
+    """What the library solves with, L U = scale A(P, Q) or L L^H = A(P, P), in arrays of NumPy: what a pickle has."""
+
+    L: Any
+    U: Any  # None for L L^H
+    unit: tuple[bool, bool]  # do the diagonals of L and U count as 1?
+    P: NDArray[np.int64] | None
+    Q: NDArray[np.int64] | None
+    scale: NDArray[np.float64] | None
+
+    @classmethod
+    def of(cls, pointer: Any) -> Stored:
+        L, U = _abi.trs_mat(), _abi.trs_mat()
+        P, Q, scale = POINTER(c_int64)(), POINTER(c_int64)(), POINTER(c_double)()
+        check(C.trs_lu_factors(pointer, L, U, P, Q, scale))
+        one_triangle = not U.ptr
+        return cls(L=stored(L), U=None if one_triangle else stored(U),
+                   unit=(bool(L.kind & _abi.TRS_UNIT), bool(U.kind & _abi.TRS_UNIT)),
+                   P=copy_array(P, L.n, "i8") if P else None,
+                   Q=copy_array(Q, L.n, "i8") if Q and not one_triangle else None,
+                   scale=copy_array(scale, L.n, "f8") if scale else None)
+
+
+def imported(stored: Stored, plan: dict[str, Any]) -> Factors:
+    """Factors of L and U from elsewhere."""
+    if stored.U is not None and stored.U.dtype != stored.L.dtype:
+        raise TypeError(f"L has dtype {stored.L.dtype}, and U {stored.U.dtype}")
+    lower = Matrix(stored.L, _abi.TRS_LOWER | _abi.TRS_UNIT * stored.unit[0])
+    upper = Matrix(stored.U, _abi.TRS_UPPER | _abi.TRS_UNIT * stored.unit[1]) if stored.U is not None else None
+
+    def address(array: Any, ctype: Any) -> Any:
+        return None if array is None else array.ctypes.data_as(POINTER(ctype))
+
+    def make(pointer: Any, struct: Any, options: Any) -> int:
+        return C.trs_lu_import(pointer, struct, upper and upper.struct, address(stored.P, c_int64),
+                               address(stored.Q, c_int64), address(stored.scale, c_double), options)
+
+    lu = Factors(make, lower, plan_options(lower, **plan), plan, fixed_pattern=False)
+    lu._kind = 0
+    return lu
 
 
 class Factors(Solver, LinearOperator):
@@ -68,16 +99,35 @@ class Factors(Solver, LinearOperator):
     """
 
     _solve, _make_work, _destroy_work = C.trs_lu_solve, C.trs_lu_work_create, C.trs_lu_work_destroy
+    _refine, _estimate, _determinant = C.trs_lu_refine, C.trs_lu_condest, C.trs_lu_determinant
     _work_member = "lu_work"
 
-    def __init__(self, make, matrix: Matrix, options, fixed_pattern: bool):
+    def __init__(self, make: Callable[[Any, Any, Any], int], matrix: Matrix, options: Any, plan: dict[str, Any],
+                 fixed_pattern: bool):
         handle = Handle(C.trs_lu_destroy)
         check(make(handle.pointer, matrix.struct, options))
         LinearOperator.__init__(self, matrix.dtype, matrix.shape)
-        self._set_up(handle, matrix, options.plan.device)
+        device = getattr(options, "plan", options).device
+        self._set_up(handle, matrix, device)
         self._fixed_pattern = fixed_pattern
+        self._plan = {**plan, "device": device - 1 if device > 0 else "cpu"}
 
-    def update(self, A, stream=None) -> "Factors":
+    def __reduce__(self) -> Any:
+        """L, U, P, Q and the scaling travel: the copy solves as the original does, and takes no new values of A."""
+        travels = Stored.of(self._handle.pointer)
+        travels.L, travels.U = (T if T is None else T.astype(self.dtype) for T in (travels.L, travels.U))
+        return imported, (travels, self._plan)
+
+    def __repr__(self) -> str:
+        info = self.info
+        levels = " and ".join(str(t.levels) for t in (info.l, info.u) if t)
+        return (f"<trisolve.Factors: {info.n} x {info.n} of {self.dtype}, by {info.library}, ordering {info.ordering}, "
+                f"{self.nnz} entries, {levels} levels>")
+
+    def _repr_html_(self) -> str:
+        return html(repr(self).strip("<>"), self._plans())
+
+    def update(self, A: AnyMatrix, stream: Any = None) -> Factors:
         """Factor again with new values, which takes a fraction of the time.
 
         Parameters
@@ -104,7 +154,7 @@ class Factors(Solver, LinearOperator):
         if matrix.shape != self.shape or self._fixed_pattern and not matrix.same_pattern(self._pattern):
             raise ValueError("the pattern of the matrix is not that of the factors")
         exec_ = _abi.trs_exec(stream=stream_of(matrix.values.owner, stream))
-        for name in ("_triangles", "L", "U", "perm_r", "perm_c"):
+        for name in ("_triangles", "L", "U", "perm_r", "perm_c", "_inverse_h"):
             self.__dict__.pop(name, None)
         check(C.trs_lu_update_on(self._handle.pointer, matrix.struct, exec_))
         self._values = matrix.values  # which the device may still be reading
@@ -119,16 +169,6 @@ class Factors(Solver, LinearOperator):
         check(C.trs_lu_status(self._handle.pointer, None, None, growth))
         return growth.value
 
-    def rcond(self, A) -> float:
-        """Estimate 1 / (|A| |A^-1|) in the 1-norm by a few solves; A is the matrix that was factored, on the host.
-
-        Without "N" and "H" among the ops it is a bound from above, which is less sharp.
-        """
-        value = c_double()
-        check(C.trs_lu_condest(self._handle.pointer, Matrix(canonical(A), dtype=self.dtype).struct, _abi.TRS_NORM_ONE,
-                               value))
-        return value.value
-
     @property
     def info(self) -> SimpleNamespace:
         info = _abi.trs_lu_info()
@@ -137,7 +177,7 @@ class Factors(Solver, LinearOperator):
         result.l, result.u = (plan_info(plan) if plan else None for plan in (info.l, info.u))
         return result
 
-    def _plans(self) -> list:
+    def _plans(self) -> list[Any]:
         info = _abi.trs_lu_info()
         check(C.trs_lu_get_info(self._handle.pointer, info))
         return [plan for plan in (info.l, info.u) if plan]
@@ -148,220 +188,67 @@ class Factors(Solver, LinearOperator):
         return info.nnz_l + (info.nnz_u or info.nnz_l)
 
     @cached_property
-    def _triangles(self):
+    def _triangles(self) -> tuple[Any, Any, NDArray[np.int64], NDArray[np.int64]]:
         """L, U, P and Q with A(P, Q) = L U: the scaling is brought into L and U, and L L^H gets a unit diagonal."""
-        L, U = _abi.trs_mat(), _abi.trs_mat()
-        P, Q, scale = POINTER(c_int64)(), POINTER(c_int64)(), POINTER(c_double)()
-        check(C.trs_lu_factors(self._handle.pointer, L, U, P, Q, scale))
-        n = self.shape[0]
-        rows = copy_array(P, n, "i8") if P else np.arange(n)
-        columns = copy_array(Q, n, "i8") if Q else np.arange(n)
-        lower = triangle(L)
-        if n and not U.ptr:
-            d = lower.diagonal()
-            lower, upper = lower @ diags(1 / d), diags(d) @ lower.conj().T
-        else:
-            upper = triangle(U)
-        if scale:
-            s = copy_array(scale, n, "f8")[rows]
+        f, n = Stored.of(self._handle.pointer), self.shape[0]
+        rows = np.arange(n) if f.P is None else f.P
+        columns = (rows if f.U is None else np.arange(n)) if f.Q is None else f.Q
+        lower, upper = (T if T is None or not unit else T + identity(n, T.dtype) for T, unit in zip((f.L, f.U), f.unit))
+        if upper is None:
+            d = lower.diagonal() if n else np.ones(0)
+            lower, upper = lower @ diags(1 / d, shape=(n, n)), diags(d, shape=(n, n)) @ lower.conj().T
+        if f.scale is not None:
+            s = f.scale[rows]
             lower, upper = diags(1 / s) @ lower @ diags(s), diags(1 / s) @ upper
         lower, upper = (csc_array(T.astype(self.dtype)) for T in (lower, upper))
         lower.setdiag(1)  # which rounding has left a little
         return lower, upper, rows, columns
 
     @cached_property
-    def L(self) -> csc_array:
+    def L(self) -> Any:
         return self._triangles[0]
 
     @cached_property
-    def U(self) -> csc_array:
+    def U(self) -> Any:
         return self._triangles[1]
 
     @cached_property
-    def perm_r(self) -> np.ndarray:
+    def perm_r(self) -> NDArray[np.intc]:
         return np.argsort(self._triangles[2]).astype(np.intc)
 
     @cached_property
-    def perm_c(self) -> np.ndarray:
+    def perm_c(self) -> NDArray[np.intc]:
         return np.argsort(self._triangles[3]).astype(np.intc)
 
     # ---- as a LinearOperator; on a GPU SciPy's own, which takes NumPy's arrays only, is left out ---
 
-    def matvec(self, x):
+    @cached_property
+    def _inverse_h(self) -> Factors:
+        """What solves with A^H: these factors, or those that are imported for it if "H" is not among the ops."""
+        if self.info.l is None or "H" in self._plan.get("ops", "NTH"):
+            return self
+        build, (travels, plan) = self.__reduce__()
+        return build(travels, {**plan, "ops": "H"})
+
+    def matvec(self, x: Any) -> Any:
         return self.solve(x) if self._device else super().matvec(x)
 
-    def rmatvec(self, x):
-        return self.solve(x, "H") if self._device else super().rmatvec(x)
+    def rmatvec(self, x: Any) -> Any:
+        return self._inverse_h.solve(x, "H") if self._device else super().rmatvec(x)
 
-    def _apply(self, x, trans: str):
+    def _apply(self, x: Any, trans: Any) -> Any:
         if x.dtype.kind == "c" and self.dtype.kind != "c":
             return self._apply(x.real, trans) + 1j * self._apply(x.imag, trans)
-        return self.solve(x.astype(self.dtype, copy=False), trans)
+        return (self._inverse_h if trans == "H" else self).solve(x.astype(self.dtype, copy=False), trans)
 
-    def _matmat(self, X):
+    def _matmat(self, X: Any) -> Any:
         return self._apply(X, "N")
 
-    def _rmatmat(self, X):
+    def _rmatmat(self, X: Any) -> Any:
         return self._apply(X, "H")
 
-    def _matvec(self, x):
+    def _matvec(self, x: Any) -> Any:
         return self._apply(x, "N")
 
-    def _rmatvec(self, x):
+    def _rmatvec(self, x: Any) -> Any:
         return self._apply(x, "H")
-
-
-def splu(A, permc_spec: str | None = None, diag_pivot_thresh=None, relax=None, panel_size=None, options=None, *,
-         method: str | None = None, ops: str = "NTH", single: bool = False, on_growth: str = "refactor",
-         growth_limit: float = 0.0, **plan: Any) -> Factors:
-    """Factor a sparse square matrix, as scipy.sparse.linalg.splu does.
-
-    Parameters
-    ----------
-    A : sparse matrix or array, shape (n, n)
-        On the host or, of CuPy or PyTorch, on a GPU; anything dense is converted to CSC, with a warning.
-    permc_spec : str, optional
-        The ordering: SciPy's 'NATURAL', 'MMD_ATA', 'MMD_AT_PLUS_A', 'COLAMD', or the library's "amd", "metis", "best".
-    diag_pivot_thresh, relax, panel_size, options
-        SuperLU's; they make no difference here.
-    method : {'umfpack', 'cholmod', 'klu'}, optional
-        None: chosen by the pattern and values of A.
-    ops : str
-        The ops that will be solved; "N" alone takes less memory and a shorter analysis.
-    single : bool
-        Solve with factors that were rounded to single precision.
-    on_growth, growth_limit : {'refactor', 'report'}, float
-        What an update on a GPU does when its values do not suit the pivots: factor anew with other ones, for which it
-        has to wait, or leave it to `Factors.status` to say so.
-    **plan
-        Options of Plan: solver, device, nrhs, threads, ...
-
-    Returns
-    -------
-    lu : Factors
-
-    Notes
-    -----
-    UMFPACK and KLU accept small pivots, because they save fill.  Where that costs digits of x, which a solve after each
-    factorisation finds out, solves on the host take one step of refinement: ``info.refines`` is 1, a solve takes a little
-    more than twice the time, and a copy of the values of A is kept.  x of double precision is then about as accurate as
-    that of SciPy's SuperLU.
-
-    Raises
-    ------
-    PivotError
-        A is singular.  It is a RuntimeError, as SciPy's.
-    ValueError
-        A is not square.
-    UnsupportedError
-        This build is without SuiteSparse.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy.sparse import csc_array
-    >>> from trisolve import splu
-    >>> A = csc_array([[1., 2, 0, 4], [1, 0, 0, 1], [1, 0, 2, 1], [2, 2, 1, 0]])
-    >>> lu = splu(A)
-    >>> np.allclose(A @ lu.solve(np.array([1., 2, 3, 4])), [1, 2, 3, 4])
-    True
-    >>> Pr = csc_array((np.ones(4), (lu.perm_r, np.arange(4))))
-    >>> Pc = csc_array((np.ones(4), (np.arange(4), lu.perm_c)))
-    >>> np.allclose((Pr.T @ (lu.L @ lu.U) @ Pc.T).toarray(), A.toarray())
-    True
-    >>> lu.update(2 * A).solve(np.array([14., 4, 8, 10])).round(12)
-    array([1., 1., 1., 1.])
-    """
-    factor = suitesparse("trs_factor")
-    matrix = Matrix(canonical(compressed(A, "splu converted its input to CSC format")))
-    ordering = PERMC.get(permc_spec, permc_spec) if permc_spec else None
-    settings = _abi.trs_factor_options(
-        method=method.encode() if method else None, ordering=ordering.encode() if ordering else None,
-        plan=plan_options(matrix, ops=ops, **plan), single=single, growth_limit=growth_limit,
-        on_growth=pick(GROWTH, on_growth, "on_growth"))
-    return Factors(factor, matrix, settings, fixed_pattern=False)
-
-
-def compressed(A, warning: str):
-    """A as it is if it is compressed by rows or columns, else in CSC, with SciPy's warning."""
-    if getattr(A, "format", None) in ("csc", "csr") or is_torch_csr(A):
-        return A
-    warnings.warn(warning, SparseEfficiencyWarning, stacklevel=3)
-    return A.tocsc() if hasattr(A, "tocsc") else csc_array(A)
-
-
-def incomplete(method: int, A, level: int, ordering: str, shift: float, boost: float, defer: bool, plan: dict):
-    matrix = Matrix(canonical(A))
-    settings = _abi.trs_ilu_options(
-        method=method, shift=shift, boost=boost, plan=plan_options(matrix, **plan), level=whole(level, "level"),
-        ordering=pick(ORDERINGS, ordering, "ordering"), defer=defer)
-    return Factors(C.trs_ilu, matrix, settings, fixed_pattern=True)
-
-
-def ilu0(A, level: int = 0, ordering: str = "natural", shift: float = 0.0, boost: float = 0.0, *, ops: str = "N",
-         defer: bool = False, **plan: Any) -> Factors:
-    """Incomplete factors L U of a sparse square matrix, as a preconditioner.
-
-    Parameters
-    ----------
-    A : sparse matrix or array, shape (n, n)
-        CSR, CSC or BSR, on the host or on a GPU; the diagonal is where the pivots are.
-    level : int
-        Of fill: 0 keeps the pattern of A, k > 0 entries that come of at most k eliminations one upon the other.
-    ordering : {'natural', 'rcm', 'multicolour'}
-        Of rows and columns; with 'multicolour' there are few levels, and more iterations.
-    shift : float
-        The diagonal of A counts 1 + shift times.
-    boost : float
-        0: a bad pivot is a PivotError.  In (0, 1]: a pivot smaller than boost times the largest entry of its row is
-        replaced by that product.
-    ops : str
-        The ops that will be solved: "N", or "NH" for methods that need the adjoint too, as bicg.
-    defer : bool
-        On a GPU updates do not wait for the pivots; `Factors.status` tells.
-    **plan
-        Options of Plan: solver, device, nrhs, threads, ...
-
-    Returns
-    -------
-    M : Factors
-        A LinearOperator, with `update` for new values.
-
-    Raises
-    ------
-    PivotError, MatrixError, ValueError
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy.sparse import diags
-    >>> from scipy.sparse.linalg import gmres
-    >>> from trisolve import ilu0
-    >>> A = diags([-1.2, 4, -0.8], [-1, 0, 1], shape=(100, 100), format="csr", dtype=float)
-    >>> x, info = gmres(A, np.ones(100), M=ilu0(A))
-    >>> info
-    0
-    """
-    return incomplete(_abi.TRS_ILU0, A, level, ordering, shift, boost, defer, {"ops": ops, **plan})
-
-
-def ic0(A, level: int = 0, ordering: str = "natural", shift: float = 0.0, boost: float = 0.0, *,
-        defer: bool = False, **plan: Any) -> Factors:
-    """Incomplete factors L L^H of a Hermitian positive definite matrix, as a preconditioner.
-
-    Parameters are those of ilu0.  In the natural order only the lower triangle of A is read.  A shift of 0.001 or more
-    helps where a pivot is not positive.  L and U of the result are L D^-1 and D L^H, with D the diagonal of L, so that
-    L has a unit diagonal.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy.sparse import diags
-    >>> from scipy.sparse.linalg import cg
-    >>> from trisolve import ic0
-    >>> A = diags([-1, 2, -1], [-1, 0, 1], shape=(100, 100), format="csr", dtype=float)
-    >>> x, info = cg(A, np.ones(100), M=ic0(A))
-    >>> info, bool(np.linalg.norm(A @ x - 1) < 1e-8)
-    (0, True)
-    """
-    return incomplete(_abi.TRS_IC0, A, level, ordering, shift, boost, defer, plan)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import tempfile
 from contextlib import contextmanager
+from typing import IO, Any, Iterator, Union
 
 import numpy as np
-import scipy.io
+from scipy.io import mmwrite as scipy_mmwrite
 from scipy.sparse import coo_array, coo_matrix, issparse
 
 from . import _abi
 from ._arrays import DTYPES, Matrix
 from ._library import C, Error, FormatError, MatrixError, check
-from ._plan import copy_array
+from ._solver import copy_array
+from ._types import AnyMatrix, Field, Symmetry
 
+Source = Union[str, "os.PathLike[str]", IO[str], IO[bytes]]
 FIELDS = ("real", "complex", "integer", "pattern")  # trs_field
 SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")  # trs_symmetry
 NUMBERS = {code: dtype for dtype, code in DTYPES.items()}
@@ -22,7 +25,7 @@ NUMBERS |= {_abi.TRS_I64: np.dtype("i8"), _abi.TRS_U64: np.dtype("u8")}
 
 
 @contextmanager
-def file_of(source):
+def file_of(source: Source) -> Iterator[str]:
     """The name of a file, or of a temporary copy of an open one."""
     if not hasattr(source, "read"):
         name = os.fspath(source)
@@ -38,7 +41,7 @@ def file_of(source):
 
 
 @contextmanager
-def opened(source, **options):
+def opened(source: Source, **options: Any) -> Iterator[Any]:
     """What a file holds, as a trs_mm.  What is no Matrix Market file may be a Rutherford-Boeing one."""
     mm = _abi.trs_mm()
     settings = _abi.trs_mm_options(format=_abi.TRS_COO, integers=1, **options)
@@ -60,7 +63,7 @@ def opened(source, **options):
         C.trs_mm_free(mm)
 
 
-def read_boeing(name, settings, mm, error: Error) -> None:
+def read_boeing(name: str, settings: Any, mm: Any, error: Error) -> None:
     """Read a file in one of Boeing's formats; where it is in neither, the first error says more."""
     try:
         check(C.trs_rb_read(os.fsencode(name), settings, mm))
@@ -68,7 +71,7 @@ def read_boeing(name, settings, mm, error: Error) -> None:
         raise error from None
 
 
-def mmread(source, *, spmatrix: bool = True):
+def mmread(source: Source, *, spmatrix: bool = True, rhs: bool = False) -> Any:
     """Read a Matrix Market file, as scipy.io.mmread does.
 
     Parameters
@@ -78,6 +81,8 @@ def mmread(source, *, spmatrix: bool = True):
         SuiteSparse collection; what it is shows in its content.
     spmatrix : bool
         A sparse result is a coo_matrix, else a coo_array.
+    rhs : bool
+        Read the right-hand side of an archive of the SuiteSparse collection (NAME_b.mtx) instead of the matrix.
 
     Returns
     -------
@@ -101,7 +106,7 @@ def mmread(source, *, spmatrix: bool = True):
     array([[ 4., -1.],
            [-1.,  0.]])
     """
-    with opened(source) as mm:
+    with opened(source, rhs=rhs) as mm:
         shape, dtype = (mm.rows, mm.cols), NUMBERS[mm.dtype]
         dense = mm.format == _abi.TRS_DENSE
         values = copy_array(mm.val, mm.rows * mm.cols if dense else mm.nnz, dtype)
@@ -111,7 +116,7 @@ def mmread(source, *, spmatrix: bool = True):
         return (coo_matrix if spmatrix else coo_array)((values, (rows, columns)), shape=shape)
 
 
-def mminfo(source) -> tuple[int, int, int, str, str, str]:
+def mminfo(source: Source) -> tuple[int, int, int, str, str, str]:
     """The size and kind of the matrix in a file, as scipy.io.mminfo gives them, of all files that mmread reads.
 
     Returns
@@ -134,7 +139,7 @@ def mminfo(source) -> tuple[int, int, int, str, str, str]:
                 field, SYMMETRIES[mm.symmetry])
 
 
-def symmetry_of(a, symmetry) -> str:
+def symmetry_of(a: Any, symmetry: str | None) -> str:
     """What is written: the symmetry that is asked for, or that of the values if it is to be looked for."""
     if symmetry == "AUTO" and max(a.shape) >= 100 or symmetry in (None, "AUTO") and a.shape[0] != a.shape[1]:
         return "general"
@@ -143,15 +148,15 @@ def symmetry_of(a, symmetry) -> str:
             raise ValueError("Invalid symmetry. Must be one of: " + ", ".join(SYMMETRIES))
         return str(symmetry).lower()
 
-    def same(b):
+    def same(b: Any) -> bool:
         return (a != b).nnz == 0 if issparse(a) else bool((a == b).all())
 
     candidates = {"symmetric": a.T, "skew-symmetric": -a.T, "hermitian": a.conj().T}
     return next((name for name, b in candidates.items() if same(b)), "general")
 
 
-def mmwrite(target, a, comment: str | None = None, field: str | None = None, precision: int | None = None,
-            symmetry: str | None = "AUTO") -> None:
+def mmwrite(target: Source, a: AnyMatrix, comment: str | None = None, field: Field | None = None,
+            precision: int | None = None, symmetry: Symmetry | None = "AUTO") -> None:
     """Write a sparse or dense matrix to a Matrix Market file, as scipy.io.mmwrite does.
 
     Parameters
@@ -182,12 +187,12 @@ def mmwrite(target, a, comment: str | None = None, field: str | None = None, pre
     array([[1.5, 0. ],
            [0. , 2. ]])
     """
-    a = a if issparse(a) else np.asarray(a)
+    a: Any = a if issparse(a) else np.asarray(a)
     plain = a.dtype in DTYPES and field in (None, "complex" if a.dtype.kind == "c" else "real")
     if hasattr(target, "write") or precision is not None or not plain or a.ndim != 2:
         if a.ndim == 2 and symmetry == "AUTO":  # which SciPy has from 1.12 on
             symmetry = symmetry_of(a, symmetry)
-        return scipy.io.mmwrite(target, a, comment=comment or "", field=field, precision=precision, symmetry=symmetry)
+        return scipy_mmwrite(target, a, comment=comment or "", field=field, precision=precision, symmetry=symmetry)
     name = os.fspath(target)
     name = name if name.endswith(".mtx") else name + ".mtx"
     matrix = Matrix(a.tocsr() if issparse(a) else a, square=False)

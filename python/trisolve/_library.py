@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from ctypes import CFUNCTYPE, POINTER, c_int, c_void_p
+from ctypes import CFUNCTYPE, c_int, c_void_p
 from types import SimpleNamespace
 from typing import Any, Callable
 
@@ -145,12 +145,12 @@ C = check_libraries(open_libraries())
 
 # ---- progress: this thread's function of the library, and the exceptions that have canceled a call ----
 
-_PROGRESS = CFUNCTYPE(c_int, POINTER(_abi.trs_phase))
+_PROGRESS = CFUNCTYPE(c_int, c_void_p)
 _thread = threading.local()
 
 
-def _watch(progress, caught: list):
-    """A generator: `send` takes a phase and gives 1 if that cancels the call.
+def _watch(progress: Any, caught: list[BaseException]) -> Any:
+    """A generator: `send` takes the address of a phase and gives 1 if that cancels the call.
 
     A function would lose the KeyboardInterrupt, and nobody would cancel: Python runs the handlers of signals where it
     enters a function, before its first `try`, and where it resumes a generator, which is inside of one.
@@ -159,8 +159,11 @@ def _watch(progress, caught: list):
     while True:
         try:
             while True:
-                phase = (yield cancel).contents
-                cancel = bool(progress and progress(phase.name.decode(), phase.done if phase.done >= 0 else None))
+                address = yield cancel
+                cancel = False
+                if progress:
+                    phase = _abi.trs_phase.from_address(address)
+                    cancel = bool(progress(phase.name.decode(), phase.done if phase.done >= 0 else None))
         except GeneratorExit:
             return
         except BaseException as error:
@@ -216,7 +219,7 @@ def check(status: int) -> None:
         raise ERRORS.get(status, Error)(C.trs_message().decode(errors="replace"))
 
 
-def suitesparse(function: str) -> Callable:
+def suitesparse(function: str) -> Callable[..., int]:
     """A function of libtrisolve-suitesparse, or UnsupportedError where that was left out."""
     if not hasattr(C, function):
         raise UnsupportedError(f"{function} is in libtrisolve-suitesparse, which this build was made without")
@@ -229,10 +232,10 @@ class Handle:
     `parent` is an object that must live as long: a plan, for its work spaces.
     """
 
-    def __init__(self, destroy: Callable, parent: "Handle | None" = None):
+    def __init__(self, destroy: Callable[..., None], parent: Handle | None = None):
         self.pointer, self.destroy, self.parent = c_void_p(), destroy, parent
 
-    def __del__(self):
+    def __del__(self) -> None:
         self.destroy(self.pointer)
 
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from typing import Callable
+from typing import Any, Callable
 
 import numpy as np
 from scipy.linalg import LinAlgWarning
 from scipy.sparse import SparseEfficiencyWarning, csc_array, issparse
 from scipy.sparse.linalg import MatrixRankWarning
 
-from ._arrays import floating, values_of, view
-from ._factors import canonical, compressed, splu
-from ._library import MatrixError, PivotError
+from ._arrays import canonical, floating, values_of, view
+from ._factorize import compressed, splu
+from ._factors import Factors
+from ._library import PivotError
 from ._plan import Plan
+from ._types import AnyArray, AnyMatrix, HasShape, Permc
 
 
-def common_type(A, b):
+def common_type(A: Any, b: Any) -> tuple[Any, Any]:
     """A and b in the type of the result, as SciPy promotes them: that of both, at least single precision."""
     b = b if hasattr(b, "__cuda_array_interface__") or issparse(b) else np.asarray(b)
     a_type, b_type = view(values_of(A)).dtype, b.dtype if issparse(b) else view(b).dtype
@@ -24,20 +26,8 @@ def common_type(A, b):
     return A if a_type == dtype else A.astype(dtype), b if b_type == dtype else b.astype(dtype)
 
 
-def strict_plan(A, lower: bool, unit_diagonal: bool) -> Plan:
-    """The plan of a triangle; zeros that A stores in the other triangle, as those of BSR, are no entries of it."""
-    try:
-        return Plan(A, lower, unit_diagonal, strict=True, solves=1)
-    except MatrixError:
-        if not hasattr(A, "eliminate_zeros"):
-            raise
-    A = A.copy()
-    A.eliminate_zeros()
-    return Plan(A, lower, unit_diagonal, strict=True, solves=1)
-
-
-def spsolve_triangular(A, b, lower: bool = True, overwrite_A: bool = False, overwrite_b: bool = False,
-                       unit_diagonal: bool = False):
+def spsolve_triangular(A: AnyMatrix, b: AnyArray, lower: bool = True, overwrite_A: bool = False,
+                       overwrite_b: bool = False, unit_diagonal: bool = False) -> Any:
     """Solve A x = b with a sparse triangular matrix, as scipy.sparse.linalg.spsolve_triangular does.
 
     Parameters
@@ -47,7 +37,8 @@ def spsolve_triangular(A, b, lower: bool = True, overwrite_A: bool = False, over
     b : array_like, shape (n,) or (n, k)
         Where A is.
     lower, unit_diagonal : bool
-        Which triangle A is, and whether its diagonal counts as 1.
+        Which triangle of A to solve with, and whether its diagonal counts as 1.  Entries of the other triangle are
+        ignored; ``Plan(A, strict=True)`` refuses them.
     overwrite_A : bool
         No difference: A is never changed.
     overwrite_b : bool
@@ -60,7 +51,7 @@ def spsolve_triangular(A, b, lower: bool = True, overwrite_A: bool = False, over
     Raises
     ------
     LinAlgError
-        A is singular, or has an entry in the other triangle that is not zero.
+        A is singular.
     ValueError
         The shapes do not fit.
 
@@ -83,14 +74,11 @@ def spsolve_triangular(A, b, lower: bool = True, overwrite_A: bool = False, over
         raise ValueError(f"A must be a square matrix but its shape is {A.shape}.")
     given = b
     A, b = common_type(A, b)
-    try:
-        plan = strict_plan(A, lower, unit_diagonal)
-    except MatrixError as error:
-        raise np.linalg.LinAlgError(str(error)) from error
+    plan = Plan(A, lower, unit_diagonal, solves=1)
     return plan.solve(b, out=b if overwrite_b or b is not given and view(b).owner is b else None)
 
 
-def warn_of_condition(lu, A) -> None:
+def warn_of_condition(lu: Factors, A: Any) -> None:
     """Warn of a matrix that is singular to working precision, as scipy.linalg.solve does; on a GPU none is sought."""
     if view(values_of(A)).device or not A.shape[0]:
         return
@@ -100,7 +88,7 @@ def warn_of_condition(lu, A) -> None:
                       stacklevel=3)
 
 
-def spsolve(A, b, permc_spec: str | None = None, use_umfpack: bool = True):
+def spsolve(A: AnyMatrix, b: AnyArray | HasShape, permc_spec: Permc | None = None, use_umfpack: bool = True) -> Any:
     """Solve A x = b with a sparse square matrix, as scipy.sparse.linalg.spsolve does.
 
     Parameters
@@ -153,7 +141,7 @@ def spsolve(A, b, permc_spec: str | None = None, use_umfpack: bool = True):
     return x.ravel() if x.ndim == 2 and x.shape[1] == 1 else x
 
 
-def factorized(A) -> Callable:
+def factorized(A: AnyMatrix) -> Callable[..., Any]:
     """Factor a sparse matrix and return the function that solves with it, as scipy.sparse.linalg.factorized does.
 
     Examples

@@ -1,0 +1,91 @@
+"""Refinement, condition, determinants and backward errors, against NumPy."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from conftest import backward_error, eps, needs_suitesparse, random_triangle, values
+
+import trisolve
+
+DTYPES = ["f4", "f8", "c8", "c16"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("trans", "NTH")
+def test_backward_error(rng, dtype, trans):
+    A = random_triangle(rng, 30, dtype)
+    M = {"N": A, "T": A.T, "H": A.conj().T}[trans].astype("c16" if A.dtype.kind == "c" else "f8")
+    for shape, order in (((30,), "C"), ((30, 3), "C"), ((30, 3), "F")):
+        x, b = (np.asarray(values(rng, shape, dtype), order=order) for _ in range(2))
+        x.flags.writeable = False
+        error = trisolve.backward_error(A, x, b, trans)
+        wide = x.astype(M.dtype)
+        r, below = b - M @ wide, abs(M) @ abs(wide) + abs(b)
+        tolerance = 1e-6 if dtype in ("f8", "f4") else 0.5  # |z| is that of LAPACK, up to 1.42 |z|
+        np.testing.assert_allclose(error.omega, (abs(r) / below).max(), rtol=tolerance)
+        np.testing.assert_allclose(error.residual, abs(r).max(), rtol=tolerance)
+        assert 0 <= error.row < 30 and 0 <= error.col < (shape + (1,))[1]
+
+
+@needs_suitesparse
+@pytest.mark.parametrize("dtype", ["f8", "c16"])
+@pytest.mark.parametrize("trans", "NTH")
+def test_refine(rng, dtype, trans):
+    T, L = random_triangle(rng, 60, dtype), random_triangle(rng, 60, dtype, lower=False)
+    A = sp.csc_array(T + L)
+    narrow = {"f8": "f4", "c16": "c8"}[dtype]
+    for solver, M in ((trisolve.splu(A, single=True), A), (trisolve.Plan(T.astype(narrow), ops="NTH"), T)):
+        op = {"N": M, "T": M.T, "H": M.conj().T}[trans]
+        for b in (values(rng, 60, dtype), values(rng, (60, 3), dtype)):
+            x, error = solver.refine(M, b, trans=trans)
+            assert error.stop == "converged" and 0 < error.steps <= 10 and x.dtype == np.dtype(dtype)
+            assert backward_error(op, x, b) < 60 * eps(dtype)
+            start = np.zeros_like(x)
+            same, error = solver.refine(M, b, start, trans, max_steps=1)
+            assert same is start and error.stop == "steps"
+
+
+@needs_suitesparse
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_slogdet(rng, dtype):
+    A = random_triangle(rng, 40, dtype)[rng.permutation(40)]
+    for M, solver in ((A, trisolve.splu(A)), (A, trisolve.Plan(A, permuted=True)),
+                      (A.toarray(), trisolve.Plan(A.toarray(), lower=None))):
+        expected = np.linalg.slogdet(M.toarray() if sp.issparse(M) else M)
+        found = solver.slogdet()
+        np.testing.assert_allclose(found.sign, expected[0], rtol=500 * eps(dtype))
+        np.testing.assert_allclose(found.logabsdet, expected[1], rtol=500 * eps(dtype))
+    assert trisolve.Plan(sp.csr_array(np.diag([1.0, 0, 2])), pivot="skip").slogdet() is not None
+    huge = trisolve.Plan(sp.csr_array(np.diag([1e300] * 10))).slogdet()
+    np.testing.assert_allclose(huge.logabsdet, 3000 * np.log(10))
+    with pytest.raises(trisolve.UnsupportedError):
+        trisolve.ilu0(sp.csr_array(np.eye(3))).slogdet()
+
+
+@needs_suitesparse
+@pytest.mark.parametrize("norm", ["1", "inf"])
+def test_rcond(rng, norm):
+    T = random_triangle(rng, 40, "f8")
+    A = sp.csc_array(T + random_triangle(rng, 40, "f8", lower=False))
+    for solver, M in ((trisolve.splu(A), A), (trisolve.Plan(T, ops="NH"), T)):
+        exact = 1 / np.linalg.cond(M.toarray(), {"1": 1, "inf": np.inf}[norm])
+        assert exact * (1 - 1e-12) <= solver.rcond(M, norm) <= 3 * exact
+    with pytest.raises(ValueError):
+        trisolve.splu(A).rcond(A, norm="fro")
+
+
+def test_permutation(rng):
+    L = random_triangle(rng, 30, "f8").toarray()
+    A = sp.csr_array(L[rng.permutation(30)][:, rng.permutation(30)])
+    P, Q = trisolve.Plan(A, permuted=True).permutation()
+    found = A.toarray()[P][:, Q]
+    np.testing.assert_array_equal(found, np.tril(found))
+    assert trisolve.Plan(sp.csr_array(L)).permutation() is None
+
+
+def test_wisdom(tmp_path):
+    with pytest.raises(trisolve.FileError):
+        trisolve.import_wisdom(tmp_path / "none")
+    (tmp_path / "bad").write_text("folly\n")
+    with pytest.raises(trisolve.FormatError):
+        trisolve.import_wisdom(tmp_path / "bad")

@@ -1,0 +1,321 @@
+"""The functions that factor: complete factors, incomplete ones, and those of other programs."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Iterator
+
+import numpy as np
+from scipy.sparse import SparseEfficiencyWarning, csc_array
+
+from . import _abi
+from ._arrays import Matrix, canonical, is_torch_csr
+from ._factors import Factors, Stored, imported
+from ._library import C, PivotError, suitesparse
+from ._solver import PlanOptions, pick, plan_options, whole
+from ._types import AnyMatrix, Growth, Method, Ordering, Permc
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+ORDERINGS = {"natural": _abi.TRS_ILU_NATURAL, "rcm": _abi.TRS_ILU_RCM, "multicolour": _abi.TRS_ILU_MULTICOLOUR}
+PERMC = {"NATURAL": "natural", "MMD_ATA": "colamd", "MMD_AT_PLUS_A": "amd", "COLAMD": "colamd"}
+ORDERS = PERMC | {name: name for name in ("amd", "colamd", "metis", "natural", "best")}
+METHODS = {name: name for name in ("umfpack", "cholmod", "klu")}
+GROWTH = {"report": 0, "refactor": 1}  # trs_growth
+
+
+def splu(A: AnyMatrix, permc_spec: Permc | None = None, diag_pivot_thresh: Any = None, relax: Any = None,
+         panel_size: Any = None, options: Any = None, *, method: Method | None = None, ops: str = "NTH",
+         single: bool = False, on_growth: Growth = "refactor", growth_limit: float = 0.0,
+         **plan: Unpack[PlanOptions]) -> Factors:
+    """Factor a sparse square matrix, as scipy.sparse.linalg.splu does.
+
+    Parameters
+    ----------
+    A : sparse matrix or array, shape (n, n)
+        On the host or, of CuPy or PyTorch, on a GPU; anything dense is converted to CSC, with a warning.
+    permc_spec : str, optional
+        The ordering: SciPy's 'NATURAL', 'MMD_ATA', 'MMD_AT_PLUS_A', 'COLAMD', or the library's "amd", "colamd",
+        "metis", "natural", "best".  With 'NATURAL' KLU factors unless a method is named, because it leaves the columns
+        in place.
+    diag_pivot_thresh, relax, panel_size, options
+        SuperLU's; they make no difference here.
+    method : {'umfpack', 'cholmod', 'klu'}, optional
+        None: chosen by the pattern and values of A.
+    ops : str
+        The ops that will be solved; "N" alone takes less memory and a shorter analysis.
+    single : bool
+        Solve with factors that were rounded to single precision.
+    on_growth, growth_limit : {'refactor', 'report'}, float
+        What an update on a GPU does when its values do not suit the pivots: factor anew with other ones, for which it
+        has to wait, or leave it to `Factors.status` to say so.
+    **plan
+        Options of Plan: solver, device, nrhs, threads, ...
+
+    Returns
+    -------
+    lu : Factors
+
+    Notes
+    -----
+    UMFPACK and KLU accept small pivots, because they save fill.  Where that costs digits of x, which a solve after each
+    factorisation finds out, solves on the host take one step of refinement: ``info.refines`` is 1, a solve takes a
+    little more than twice the time, and a copy of the values of A is kept.  x of double precision is then about as
+    accurate as that of SciPy's SuperLU.
+
+    Raises
+    ------
+    PivotError
+        A is singular.  It is a RuntimeError, as SciPy's.
+    ValueError
+        A is not square.
+    UnsupportedError
+        This build is without SuiteSparse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csc_array
+    >>> from trisolve import splu
+    >>> A = csc_array([[1., 2, 0, 4], [1, 0, 0, 1], [1, 0, 2, 1], [2, 2, 1, 0]])
+    >>> lu = splu(A)
+    >>> np.allclose(A @ lu.solve(np.array([1., 2, 3, 4])), [1, 2, 3, 4])
+    True
+    >>> Pr = csc_array((np.ones(4), (lu.perm_r, np.arange(4))))
+    >>> Pc = csc_array((np.ones(4), (np.arange(4), lu.perm_c)))
+    >>> np.allclose((Pr.T @ (lu.L @ lu.U) @ Pc.T).toarray(), A.toarray())
+    True
+    >>> lu.update(2 * A).solve(np.array([14., 4, 8, 10])).round(12)
+    array([1., 1., 1., 1.])
+    """
+    factor = suitesparse("trs_factor")
+    matrix = factorable(A, "splu")
+    if permc_spec == "NATURAL":
+        method = method or "klu"
+    settings = _abi.trs_factor_options(
+        method=choice(METHODS, method, "method"), ordering=choice(ORDERS, permc_spec, "permc_spec"),
+        plan=plan_options(matrix, ops=ops, **plan),
+        single=single, growth_limit=growth_limit, on_growth=pick(GROWTH, on_growth, "on_growth"))
+    with as_scipy():
+        return Factors(factor, matrix, settings, {"ops": ops, **plan}, fixed_pattern=False)
+
+
+def choice(table: dict[str, str], name: str | None, what: str) -> bytes | None:
+    """The library's word for a name, or a ValueError."""
+    if name is not None and name not in table:
+        raise ValueError(f"{what} must be one of {', '.join(table)}, not {name!r}")
+    return table[name].encode() if name is not None else None
+
+
+def factorable(A: Any, function: str) -> Matrix:
+    """A square matrix, compressed by rows or columns, without duplicates."""
+    A = canonical(compressed(A, f"{function} converted its input to CSC format"))
+    if A.shape[0] != A.shape[1]:
+        raise ValueError(f"can only factor square matrices, not one of shape {A.shape}")
+    return Matrix(A)
+
+
+@contextmanager
+def as_scipy() -> Iterator[None]:
+    """Begin the sentence about a singular matrix as SciPy does."""
+    try:
+        yield
+    except PivotError as error:
+        raise PivotError(f"Factor is exactly singular: {error}") from None
+
+
+def compressed(A: Any, warning: str) -> Any:
+    """A as it is if it is compressed by rows or columns, else in CSC, with SciPy's warning."""
+    if getattr(A, "format", None) in ("csc", "csr") or is_torch_csr(A):
+        return A
+    warnings.warn(warning, SparseEfficiencyWarning, stacklevel=4)
+    return A.tocsc() if hasattr(A, "tocsc") else csc_array(A)
+
+
+def incomplete(method: int, matrix: Matrix, level: int, ordering: str, shift: float, boost: float, defer: bool,
+               plan: dict[str, Any]) -> Factors:
+    settings = _abi.trs_ilu_options(
+        method=method, shift=shift, boost=boost, plan=plan_options(matrix, **plan), level=whole(level, "level"),
+        ordering=pick(ORDERINGS, ordering, "ordering"), defer=defer)
+    return Factors(C.trs_ilu, matrix, settings, plan, fixed_pattern=True)
+
+
+def ilu0(A: AnyMatrix, level: int = 0, ordering: Ordering = "natural", shift: float = 0.0, boost: float = 0.0, *,
+         ops: str = "N", defer: bool = False, **plan: Unpack[PlanOptions]) -> Factors:
+    """Incomplete factors L U of a sparse square matrix, as a preconditioner.
+
+    Parameters
+    ----------
+    A : sparse matrix or array, shape (n, n)
+        CSR, CSC or BSR, on the host or on a GPU; the diagonal is where the pivots are.
+    level : int
+        Of fill: 0 keeps the pattern of A, k > 0 entries that come of at most k eliminations one upon the other.
+    ordering : {'natural', 'rcm', 'multicolour'}
+        Of rows and columns; with 'multicolour' there are few levels, and more iterations.
+    shift : float
+        The diagonal of A counts 1 + shift times.
+    boost : float
+        0: a bad pivot is a PivotError.  In (0, 1]: a pivot smaller than boost times the largest entry of its row is
+        replaced by that product.
+    ops : str
+        The ops that will be solved: "N", or "NH" for methods that need the adjoint too, as bicg.  Without "H", M.H and
+        rmatvec import the factors once more at their first use.
+    defer : bool
+        On a GPU updates do not wait for the pivots; `Factors.status` tells.
+    **plan
+        Options of Plan: solver, device, nrhs, threads, ...
+
+    Returns
+    -------
+    M : Factors
+        A LinearOperator, with `update` for new values.
+
+    Raises
+    ------
+    PivotError, MatrixError, ValueError
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import diags
+    >>> from scipy.sparse.linalg import gmres
+    >>> from trisolve import ilu0
+    >>> A = diags([-1.2, 4, -0.8], [-1, 0, 1], shape=(100, 100), format="csr", dtype=float)
+    >>> x, info = gmres(A, np.ones(100), M=ilu0(A))
+    >>> info
+    0
+    """
+    return incomplete(_abi.TRS_ILU0, Matrix(canonical(A)), level, ordering, shift, boost, defer, {"ops": ops, **plan})
+
+
+def ic0(A: AnyMatrix, level: int = 0, ordering: Ordering = "natural", shift: float = 0.0, boost: float = 0.0, *,
+        defer: bool = False, **plan: Unpack[PlanOptions]) -> Factors:
+    """Incomplete factors L L^H of a Hermitian positive definite matrix, as a preconditioner.
+
+    Parameters are those of ilu0.  In the natural order only the lower triangle of A is read.  A shift of 0.001 or more
+    helps where a pivot is not positive.  L and U of the result are L D^-1 and D L^H, with D the diagonal of L, so that
+    L has a unit diagonal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import diags
+    >>> from scipy.sparse.linalg import cg
+    >>> from trisolve import ic0
+    >>> A = diags([-1, 2, -1], [-1, 0, 1], shape=(100, 100), format="csr", dtype=float)
+    >>> x, info = cg(A, np.ones(100), M=ic0(A))
+    >>> info, bool(np.linalg.norm(A @ x - 1) < 1e-8)
+    (0, True)
+    """
+    return incomplete(_abi.TRS_IC0, Matrix(canonical(A)), level, ordering, shift, boost, defer, {**plan})
+
+
+def spilu(A: AnyMatrix, drop_tol: Any = None, fill_factor: float | None = None, drop_rule: Any = None,
+          permc_spec: Permc | None = None, diag_pivot_thresh: Any = None, relax: Any = None, panel_size: Any = None,
+          options: Any = None, *, level: int | None = None, ordering: Ordering | None = None, ops: str = "NTH",
+          **plan: Unpack[PlanOptions]) -> Factors:
+    """Incomplete factors of a sparse square matrix, with the signature of scipy.sparse.linalg.spilu.
+
+    The factors are ILU(k), which keeps entries by their level of fill, where SciPy's drops them by their size.
+
+    Parameters
+    ----------
+    A : sparse matrix or array, shape (n, n)
+        The pivots are on its diagonal.
+    fill_factor : float, optional
+        Unless `level` is given, the level is the highest of 0 to 4 whose factors have at most about `fill_factor` (10)
+        times as many entries as A.
+    permc_spec : str, optional
+        'NATURAL' is ``ordering="natural"``; any other one, and None, is ``ordering="rcm"``.
+    drop_tol, drop_rule, diag_pivot_thresh, relax, panel_size, options
+        SuperLU's; they make no difference here.
+    level, ordering, ops, **plan
+        As in ilu0.
+
+    Returns
+    -------
+    M : Factors
+
+    Raises
+    ------
+    PivotError
+        A pivot is zero or missing: SuperLU may exchange rows instead.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import diags
+    >>> from trisolve import spilu
+    >>> A = diags([-1.2, 4, -0.8, -0.5], [-1, 0, 1, 9], shape=(100, 100), format="csc")
+    >>> b = A @ np.ones(100)
+    >>> bool(abs(spilu(A).solve(b) - 1).max() < 0.01)
+    True
+    """
+    matrix = factorable(A, "spilu")
+    choice(PERMC, permc_spec, "permc_spec")
+    ordering = ordering or ("natural" if permc_spec == "NATURAL" else "rcm")
+    bound = (10 if fill_factor is None else fill_factor) * matrix.struct.nnz
+    with as_scipy():
+        best = incomplete(_abi.TRS_ILU0, matrix, level or 0, ordering, 0.0, 0.0, False, {"ops": ops, **plan})
+        fill = best.nnz / max(matrix.struct.nnz, 1)
+        for k in range(1, 5 if level is None else 0):
+            if best.nnz * fill > bound:  # the next level has about as many more as this one has
+                break
+            fuller = incomplete(_abi.TRS_ILU0, matrix, k, ordering, 0.0, 0.0, False, {"ops": ops, **plan})
+            fill = fuller.nnz / max(best.nnz, 1)
+            best = fuller
+        return best
+
+
+def from_factors(L: AnyMatrix, U: AnyMatrix | None = None, perm_r: Any = None, perm_c: Any = None, *, ops: str = "NTH",
+                 **plan: Unpack[PlanOptions]) -> Factors:
+    """Solve with factors of another program: Pr A Pc = L U, or Pr A Pr^T = L L^H.
+
+    Parameters
+    ----------
+    L, U : sparse matrices, shape (n, n)
+        CSR or CSC, a lower and an upper triangle with their diagonals, of one type.  U is None: the factors are L L^H.
+    perm_r, perm_c : array_like of int, optional
+        Row i of A is row perm_r[i] of Pr A, column j is column perm_c[j] of A Pc, as of SciPy's SuperLU.  None: the
+        identity; of L L^H perm_c is that of the rows.
+    ops, **plan
+        As in splu.
+
+    Returns
+    -------
+    lu : Factors
+        Without `update`; `refine` and `rcond` take A.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csc_array
+    >>> from trisolve import from_factors
+    >>> lu = from_factors(csc_array([[1.0, 0], [0.5, 1]]), csc_array([[2.0, 4], [0, 1]]))
+    >>> lu.solve(np.array([6.0, 4]))
+    array([1., 1.])
+    """
+    def order(perm: Any) -> Any:
+        return None if perm is None else np.argsort(perm).astype(np.int64)
+
+    return imported(Stored(L=L, U=U, unit=(False, False), P=order(perm_r), Q=order(perm_c), scale=None),
+                    {"ops": ops, **plan})
+
+
+def from_superlu(lu: Any, **plan: Any) -> Factors:
+    """Solve with the factors of an object that scipy.sparse.linalg.splu or spilu has made.
+
+    **plan are options of splu: ops, solver, device, threads, ...
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse.linalg
+    >>> from scipy.sparse import csc_array
+    >>> from trisolve import from_superlu
+    >>> A = csc_array([[1.0, 2], [3, 4]])
+    >>> from_superlu(scipy.sparse.linalg.splu(A)).solve(np.array([3.0, 7])).round(12)
+    array([1., 1.])
+    """
+    return from_factors(lu.L, lu.U, lu.perm_r, lu.perm_c, **plan)
