@@ -35,8 +35,10 @@ static sizes sizes_of(const trs_krylov_options *o)
     sizes s = {.ld = rounded(o->n * size) / size};
     s.vectors = kind->vectors(o->restart) * s.ld * size;
     s.scalars = rounded((int64_t)sizeof(trs_scalars) + kind->places(o->restart) * z);
-    s.sums = rounded(trs_ranges(o->n) * kind->dots(o->restart) * z);
-    if (o->device > 0) {
+    const bool there = o->device > 0;
+    const int64_t ranges = there ? trs_gpu_ranges(o->n) : trs_ranges(o->n);
+    s.sums = rounded(ranges * kind->dots(o->restart) * z);
+    if (there) {
         s.known = rounded(TRS_KNOWN);
         s.exact = rounded(trs_gpu_residual_bytes(1));
         /* and a number of blocks */
@@ -104,6 +106,7 @@ static void set_space(trs_krylov *k, const sizes *s, char **at)
 
 static int make_there(trs_krylov *k, const sizes *s, char **host)
 {
+    const unsigned none = 0;
     int rc = trs_check_device(k->opt.device);
     if (!rc) rc = trs_gpu_use(&k->ctx);
     if (rc) return rc;
@@ -113,7 +116,7 @@ static int make_there(trs_krylov *k, const sizes *s, char **host)
     k->scratch = take(&at, s->exact);
     k->space.ended = take(&at, ALIGNMENT);
     k->known = take(host, s->known);
-    return trs_gpu_clear_pass(&k->space);
+    return trs_device_put(k->opt.device, k->space.ended, &none, sizeof none);
 }
 
 static void make_here(trs_krylov *k, const sizes *s, char **at)

@@ -7,7 +7,7 @@ EXTRA_DIST += lib/krylov/README.md
 
 # tests
 if HAVE_CMOCKA
-check_PROGRAMS += tests/krylov/t_krylov
+check_PROGRAMS += tests/krylov/t_krylov tests/krylov/t_krylov_device
 tests_krylov_t_krylov_LDADD = $(STATIC_LDADD)
 tests_krylov_t_krylov_LDFLAGS = $(BEFORE_ALL) -Wl,--wrap=malloc,--wrap=calloc
 endif

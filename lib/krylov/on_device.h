@@ -4,8 +4,8 @@
 
 #include "pass.h"
 
-/* Set the number of blocks that have ended to 0, once.  Returns TRS_OK, TRS_EDEVICE. */
-int trs_gpu_clear_pass(const trs_space *v);
+/* The number of ranges of a vector: trs_space.sums has as many times the inner products of a pass. */
+int64_t trs_gpu_ranges(int64_t n);
 /* Enqueue a pass; see trs_pass_here.  Returns TRS_OK, TRS_EDEVICE. */
 int trs_gpu_pass(const trs_space *v, const trs_pass *p, bool always);
 

@@ -64,7 +64,7 @@ static inline int64_t trs_ranges(int64_t n)
     return (n + TRS_RANGE - 1) / TRS_RANGE;
 }
 
-static inline int trs_count(int count)
+TRS_ANYWHERE int trs_count(int count)
 {
     return count ? count : 1;
 }
