@@ -1242,8 +1242,12 @@ typedef struct trs_ilu_options {
     trs_ilu_ordering ordering;
     /* 1, on a device: updates do not wait for the pivots; trs_lu_status reports them */
     int defer;
+    /* with level > 0: entries of the factors at most, in multiples of those of A, or, for IC, of its
+     * triangle.  More is TRS_EMEM, before memory is taken for them; so is more than
+     * plan.memory_limit.  0: 100, and at least 10^7 entries; else >= 1 */
+    double fill_factor;
     /* must be zero; reserved for new members */
-    int64_t reserved[4];
+    int64_t reserved[3];
 } trs_ilu_options;
 
 /* Compute incomplete factors of A, without or with fill, as a preconditioner.  trs_lu_solve then
