@@ -1517,8 +1517,9 @@ typedef enum trs_krylov_method {
     TRS_FGMRES = 4,
 } trs_krylov_method;
 
-/* A linear map y = F x: the matrix of a Krylov method, or the inverse of its preconditioner.  Exactly one of
- * mat, lu, plan and apply is set; of n rows, of the dtype of the vectors, and where they are. */
+/* A linear map y = F x: the matrix of a Krylov method, or the inverse of its preconditioner.
+ * Exactly one of mat, lu, plan and apply is set; of n rows, of the dtype of the vectors, and where
+ * they are. */
 typedef struct trs_map {
     /* y = op(mat) x, as trs_multiply_on */
     const trs_mat *mat;
@@ -1546,6 +1547,7 @@ typedef struct trs_map {
 typedef struct trs_krylov trs_krylov;
 
 typedef struct trs_krylov_options {
+    /* the method, TRS_CG by default */
     trs_krylov_method method;
     /* type of B and X */
     trs_dtype dtype;
@@ -1553,8 +1555,8 @@ typedef struct trs_krylov_options {
     int64_t n;
     /* where B and X are: TRS_HOST or TRS_CUDA(k) */
     int device;
-    /* GMRES: iterations until x is formed and the vectors are dropped, at most 10,000; FGMRES: the
-     * same; 0: 30 */
+    /* GMRES and FGMRES: iterations until x is formed and the vectors are dropped, at most 10,000;
+     * 0: 30 */
     int restart;
     /* threads on the host, as in trs_exec.  x does not depend on it, unless products do
      * (trs_multiply) */
@@ -1599,6 +1601,7 @@ typedef struct trs_krylov_info {
     trs_stop stop;
     /* one line for the last three, a constant string: what is zero, or not definite; else "" */
     const char *why;
+    /* iterations that were done */
     int64_t iterations;
     /* ||b - op(A) x|| of the x in X.  With trs_map.mat the sums have more than working
      * precision, as in trs_backward_error. */
@@ -1649,9 +1652,10 @@ TRS_API int trs_krylov_create(trs_krylov **krylov, const trs_krylov_options *opt
  * If this has not followed, the method begins again with this x, unless that no longer helps.  A
  * column that does not converge is no error; info reports it, and X has the last x.
  *
- * The iteration allocates nothing.  Before it, a solve allocates a copy of a BSR or TRS_SELFADJOINT
- * matrix, for the true residual, and what threads need for a product across the lines of A
- * (trs_multiply).  On a device it allocates the rows of such a matrix (trs_multiply_on).
+ * The iteration allocates nothing, unless a plan of M grows (trs_options.solves).  Before it, a
+ * solve allocates a copy of a BSR or TRS_SELFADJOINT matrix, for the true residual, and what
+ * threads need for a product across the lines of A (trs_multiply).  On a device it allocates the
+ * rows of such a matrix (trs_multiply_on).
  *
  * Sums are in a fixed order: the same input gives the same bits for any number of threads, if
  * products and M give them.  On a device scalars stay there, and the function waits once in ten

@@ -100,6 +100,7 @@ static void cycle(trs_iteration *k)
     trs_scalars *s = k->of->known;
     s->columns = 0;
     s->stop = TRS_STOP_NONE;
+    s->target = k->target;
     exchange(k, true);
     k->closing = false;
     kind->begin(k);
@@ -130,9 +131,9 @@ static void judge(trs_iteration *k, double before, double *claimed)
     const trs_krylov_flaw flaw = s->flaw;
     const bool last = its || s->iterations >= k->most;
     double now = residual(k, last);
-    if (now <= s->target && !last) now = residual(k, true);
+    if (now <= k->target && !last) now = residual(k, true);
     k->info.residual = now;
-    if (now <= s->target) stop(k, TRS_STOP_CONVERGED, TRS_FLAW_NONE);
+    if (now <= k->target) stop(k, TRS_STOP_CONVERGED, TRS_FLAW_NONE);
     else if (its > TRS_STOP_CONVERGED) stop(k, its, flaw);
     else if (!isfinite(now)) stop(k, TRS_STOP_DIVERGED, TRS_FLAW_RESIDUAL);
     else if (s->iterations >= k->most) stop(k, TRS_STOP_STEPS, TRS_FLAW_NONE);
@@ -156,15 +157,15 @@ static bool start(trs_iteration *k)
     const double norm =
         norm_by(k, &(trs_pass){.update = {{r, ZERO, k->b, ONE}}, .dot = {{r, r, RR}}});
     k->info.norm_b = k->info.residual = norm;
-    s->target = fmax(rtol * norm, g->atol);
+    k->target = fmax(rtol * norm, g->atol);
     if (!g->guess || norm == 0) trs_krylov_pass(k, &(trs_pass){.update = {{k->x, ZERO}}});
     else if (isfinite(norm)) k->info.residual = residual(k, false);
     if (k->rc) return false;
     tell(k, 0, k->info.residual);
-    if (k->info.residual <= s->target && g->guess && norm > 0) k->info.residual = residual(k, true);
+    if (k->info.residual <= k->target && g->guess && norm > 0) k->info.residual = residual(k, true);
     if (!isfinite(norm)) stop(k, TRS_STOP_DIVERGED, TRS_FLAW_B);
     else if (!isfinite(k->info.residual)) stop(k, TRS_STOP_DIVERGED, TRS_FLAW_RESIDUAL);
-    else if (k->info.residual <= s->target) stop(k, TRS_STOP_CONVERGED, TRS_FLAW_NONE);
+    else if (k->info.residual <= k->target) stop(k, TRS_STOP_CONVERGED, TRS_FLAW_NONE);
     return !k->rc && !k->info.stop;
 }
 

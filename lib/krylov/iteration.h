@@ -76,6 +76,8 @@ struct trs_iteration {
     const trs_krylov_goal *goal;
     /* iterations at most, and those that the caller knows of */
     int64_t most, told;
+    /* the norm of the residual that is small enough */
+    double target;
     int column;
     const void *b;
     void *x;

@@ -103,6 +103,12 @@ static void one_method(trs_krylov_method method, trs_dtype t, bool ilu)
           (trs_krylov_goal){.rtol = rtol, .max_iterations = 3}, &r[3]);
     assert_int_equal(r[3].info.stop, TRS_STOP_STEPS);
     assert_int_equal(r[3].info.iterations, 3);
+    const trs_krylov_goal further = {.rtol = rtol, .max_iterations = 199, .guess = 1};
+    const double after = r[3].info.residual;
+    solve(method, &there_A, there_lu, there_b, there_x, further, &r[1]);
+    assert_int_equal(r[1].info.stop, TRS_STOP_CONVERGED);
+    assert_true(fabs(r[1].history[0] - after) <= 1e-3 * after);
+    assert_true(apart(&r[0], &r[1], t) <= 100 * rtol);
     for (int i = 0; i <= 3; i++)
         assert_true(fabs(r[3].history[i] - r[0].history[i]) <= 1e-3 * r[0].history[i]);
     trs_lu_destroy(here_lu), trs_lu_destroy(there_lu);
