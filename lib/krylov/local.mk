@@ -7,7 +7,10 @@ EXTRA_DIST += lib/krylov/README.md
 
 # tests
 if HAVE_CMOCKA
-check_PROGRAMS += tests/krylov/t_krylov tests/krylov/t_krylov_device
+check_PROGRAMS += tests/krylov/t_groups tests/krylov/t_krylov tests/krylov/t_krylov_device
+tests_krylov_t_groups_LDADD = $(STATIC_LDADD)
+tests_krylov_t_groups_LDFLAGS = $(BEFORE_ALL) \
+	$(shell sed -n 's/.*__wrap_\([a-z_]*\).*/-Wl,--wrap=\1/p' $(srcdir)/tests/krylov/t_groups.c)
 tests_krylov_t_krylov_LDADD = $(STATIC_LDADD)
 tests_krylov_t_krylov_LDFLAGS = $(BEFORE_ALL) -Wl,--wrap=malloc,--wrap=calloc
 endif
