@@ -871,7 +871,8 @@ TRS_API int trs_solve_batch(const trs_plan *plan, trs_op op, const trs_batch *ba
 
 /* ---- how good is x ---------------------------------------------------------------------- */
 
-/* Why trs_refine and trs_lu_refine stopped.  For several columns: why the last of them stopped. */
+/* Why trs_refine, trs_lu_refine and trs_krylov_solve stopped.  For several columns of a refinement:
+ * why the last of them stopped. */
 typedef enum trs_stop {
     /* nothing was refined */
     TRS_STOP_NONE = 0,
@@ -883,6 +884,8 @@ typedef enum trs_stop {
     TRS_STOP_STAGNATED = 3,
     /* the residual is 10^4 times the smallest one before, or X is not finite */
     TRS_STOP_DIVERGED = 4,
+    /* trs_krylov_solve: the method divides by zero, or a matrix is not definite */
+    TRS_STOP_BREAKDOWN = 5,
 } trs_stop;
 
 /* |z| of a complex number is |re z| + |im z| here, as in LAPACK: at most 1.42 times its modulus. */
@@ -1241,8 +1244,12 @@ typedef struct trs_ilu_options {
     trs_ilu_ordering ordering;
     /* 1, on a device: updates do not wait for the pivots; trs_lu_status reports them */
     int defer;
+    /* with level > 0: entries of the factors at most, in multiples of those of A, or, for IC, of its
+     * triangle.  More is TRS_EMEM, before memory is taken for them; so is more than
+     * plan.memory_limit.  0: 100, and at least 10^7 entries; else >= 1 */
+    double fill_factor;
     /* must be zero; reserved for new members */
-    int64_t reserved[4];
+    int64_t reserved[3];
 } trs_ilu_options;
 
 /* Compute incomplete factors of A, without or with fill, as a preconditioner.  trs_lu_solve then
@@ -1508,6 +1515,181 @@ TRS_API void trs_lu_destroy(trs_lu *lu);
 /* Internal functions that libtrisolve-suitesparse calls in this library.  Not for programs: they
  * differ in every version. */
 TRS_API const struct trs_core *trs_core(void);
+
+/* ---- Krylov methods ---------------------------------------------------------------------- */
+
+/* Krylov methods solve op(A) x = b with products by A and, to need fewer of them, a preconditioner
+ * M that is near A.  They converge if the residual does: ||b - op(A) x|| <= max(rtol ||b||, atol)
+ * in the 2-norm. */
+typedef enum trs_krylov_method {
+    /* conjugate gradients: A and M are Hermitian positive definite */
+    TRS_CG = 0,
+    /* minimal residuals: A is Hermitian, possibly indefinite; M is Hermitian positive definite */
+    TRS_MINRES = 1,
+    /* stabilised bi-conjugate gradients, any A; two products in an iteration */
+    TRS_BICGSTAB = 2,
+    /* generalised minimal residuals with restarts, any A */
+    TRS_GMRES = 3,
+    /* flexible GMRES: M may differ from iteration to iteration, as an inner iteration does */
+    TRS_FGMRES = 4,
+} trs_krylov_method;
+
+/* A linear map y = F x: the matrix of a Krylov method, or the inverse of its preconditioner.
+ * Exactly one of mat, lu, plan and apply is set; of n rows, of the dtype of the vectors, and where
+ * they are. */
+typedef struct trs_map {
+    /* y = op(mat) x, as trs_multiply_on */
+    const trs_mat *mat;
+    /* y = op(A)^-1 x, as trs_lu_solve */
+    trs_lu *lu;
+    /* y = op(T)^-1 x, as trs_solve */
+    const trs_plan *plan;
+    /* y = F x, by a function of the caller.  x [n] and y [n] do not overlap, and y is to be
+     * overwritten.  On a device it enqueues its work on the stream, and waits for nothing if the
+     * iteration is not to wait.  A result other than 0 ends the solve, which returns it. */
+    int (*apply)(void *user, const void *x, void *y, void *stream);
+    /* passed to apply */
+    void *user;
+    /* with lu: its work space, as in trs_exec; NULL: that of the factors */
+    trs_lu_work *lu_work;
+    /* with plan: its work space, as in trs_exec; NULL: that of the plan */
+    trs_work *work;
+    /* form of mat, lu and plan */
+    trs_op op;
+    /* must be zero; reserved for new members */
+    int64_t reserved[4];
+} trs_map;
+
+/* The vectors of a Krylov method.  They serve one solve at a time. */
+typedef struct trs_krylov trs_krylov;
+
+typedef struct trs_krylov_options {
+    /* the method, TRS_CG by default */
+    trs_krylov_method method;
+    /* type of B and X */
+    trs_dtype dtype;
+    /* number of rows, as in trs_mat */
+    int64_t n;
+    /* where B and X are: TRS_HOST or TRS_CUDA(k) */
+    int device;
+    /* GMRES and FGMRES: iterations until x is formed and the vectors are dropped, at most 10,000;
+     * 0: 30 */
+    int restart;
+    /* threads on the host, as in trs_exec.  x does not depend on it, unless products do
+     * (trs_multiply) */
+    int threads;
+    /* allocator of host memory */
+    trs_memory memory;
+    /* allocator of device memory */
+    trs_device_memory device_memory;
+    /* must be zero; reserved for new members */
+    int64_t reserved[4];
+} trs_krylov_options;
+
+typedef struct trs_krylov_goal {
+    /* converge to max(rtol ||b||, atol), >= 0; both 0: rtol = 1e-8 */
+    double rtol;
+    /* the same, absolute */
+    double atol;
+    /* iterations at most, >= 0; 0: 10 n */
+    int64_t max_iterations;
+    /* 1: X has an initial guess; 0: the methods begin with x = 0 */
+    int guess;
+    /* out [nrhs*(max_iterations+1)], on the host: the norms of the residuals of each column, as the
+     * method computes them; that of the initial x first, trs_krylov_info.iterations + 1 in all.
+     * NULL: not wanted.  It needs max_iterations. */
+    double *history;
+    /* called on the host after each iteration, or on a device after several, with the same norm.  A
+     * result other than 0 cancels the solve: TRS_ECANCELED.  CG, MINRES and BiCGSTAB then have the
+     * x of this iteration in X, where the host iterates.  NULL: none */
+    int (*monitor)(void *user, int column, int64_t iteration, double residual);
+    /* passed to monitor */
+    void *user;
+    /* the cudaStream_t of all work on a device; NULL: the default stream */
+    void *stream;
+    /* must be zero; reserved for new members */
+    int64_t reserved[4];
+} trs_krylov_goal;
+
+typedef struct trs_krylov_info {
+    /* why the method stopped: TRS_STOP_CONVERGED, TRS_STOP_STEPS (max_iterations were done),
+     * TRS_STOP_STAGNATED (iterations no longer reduce the residual), TRS_STOP_DIVERGED (numbers are
+     * not finite) or TRS_STOP_BREAKDOWN */
+    trs_stop stop;
+    /* one line for the last three, a constant string: what is zero, or not definite; else "" */
+    const char *why;
+    /* iterations that were done */
+    int64_t iterations;
+    /* ||b - op(A) x|| of the x in X.  With trs_map.mat the sums have more than working
+     * precision, as in trs_backward_error. */
+    double residual;
+    /* ||b|| */
+    double norm_b;
+    /* products with A */
+    int64_t products;
+    /* applications of M^-1 */
+    int64_t applications;
+    /* wall clock time of this column */
+    double seconds;
+    /* time of the products; 0 on a device, which only enqueues them */
+    double seconds_product;
+    /* time of the applications; 0 on a device */
+    double seconds_preconditioner;
+    /* reserved for new members; always zero */
+    int64_t reserved[4];
+} trs_krylov_info;
+
+/* Compute the memory that trs_krylov_create allocates.
+ *     const trs_krylov_options *opt ; in.
+ *     int64_t *host ; out.  Bytes.  NULL: not wanted.
+ *     int64_t *device ; out.  Bytes.  NULL: not wanted.
+ * The vectors are 4 of CG, 8 of MINRES, 6 of BiCGSTAB, restart + 2 of GMRES and 2 restart + 1 of
+ * FGMRES.  On the host, residuals in long double take 64 n bytes more.
+ * Returns TRS_OK or TRS_EARG. */
+TRS_API int trs_krylov_bytes(const trs_krylov_options *opt, int64_t *host, int64_t *device);
+
+/* Create the vectors of a Krylov method.
+ *     trs_krylov **krylov ; out.  NULL after an error.
+ *     const trs_krylov_options *opt ; in.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM or TRS_EDEVICE. */
+TRS_API int trs_krylov_create(trs_krylov **krylov, const trs_krylov_options *opt);
+
+/* Solve op(A) X = B, one column after the other.
+ *     trs_krylov *krylov ; in, out.
+ *     const trs_map *A ; in.  mat may be TRS_SELFADJOINT or general, and of any format.
+ *     const trs_map *M ; in.  The inverse of the preconditioner, often lu of trs_ilu with the
+ *         op of A.  GMRES and BiCGSTAB apply it from the right, so that the residual is that of
+ *         A.  NULL: none.
+ *     int nrhs ; in, >= 0.
+ *     const void *B ; in.  By columns, with ldb as in trs_solve.
+ *     void *X ; in, out.  By columns, with ldx.  It must not overlap B.
+ *     const trs_krylov_goal *goal ; in.  NULL: all defaults.
+ *     trs_krylov_info *info ; out [nrhs].  Of the columns that were begun.  NULL: not wanted.
+ * If a method has converged by the residual that it updates, the function computes the true one.
+ * If this has not followed, the method begins again with this x, unless that no longer helps.  A
+ * column that does not converge is no error; info reports it, and X has the last x.
+ *
+ * The iteration allocates nothing, unless a plan of M grows (trs_options.solves).  Before it, a
+ * solve allocates a copy of a BSR or TRS_SELFADJOINT matrix, for the true residual, and what
+ * threads need for a product across the lines of A (trs_multiply).  On a device it allocates the
+ * rows of such a matrix (trs_multiply_on).
+ *
+ * Sums are in a fixed order: the same input gives the same bits for any number of threads, if
+ * products and M give them.  On a device scalars stay there, and the function waits once in ten
+ * iterations.  It cannot be captured in a CUDA graph.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE, an error of trs_lu_solve or
+ * trs_solve, a result of apply, or:
+ *     TRS_ESTATE ; another solve uses krylov, or lu and plan are not ready.
+ *     TRS_ECANCELED ; monitor has canceled the solve.
+ * Sources: Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., 2003; Paige and Saunders,
+ * SIAM J. Numer. Anal. 12 (1975); van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992). */
+TRS_API int trs_krylov_solve(trs_krylov *krylov, const trs_map *A, const trs_map *M,
+                             int nrhs, const void *B, int64_t ldb, void *X, int64_t ldx,
+                             const trs_krylov_goal *goal, trs_krylov_info *info);
+
+/* Free the vectors.  No solve with them may be running.
+ *     trs_krylov *krylov ; in.  NULL: does nothing. */
+TRS_API void trs_krylov_destroy(trs_krylov *krylov);
 
 /* ---- Matrix Market ---------------------------------------------------------------------- */
 

@@ -37,7 +37,8 @@ static const char help[] =
     "                         Krylov method\n"
     "      --ordering=NAME    ordering of complete factors: amd, colamd, metis,\n"
     "                         nesdis, natural, best\n"
-    "      --krylov=METHOD    cg, gmres or bicgstab, preconditioned by the factors\n"
+    "      --krylov=METHOD    cg, minres, gmres, fgmres or bicgstab, preconditioned by the\n"
+    "                         factors\n"
     "                         (default: ic0 for cg, else ilu0)\n"
     "      --ilu-ordering=O   ordering of incomplete factors: natural (default), rcm,\n"
     "                         multicolour\n"
@@ -134,10 +135,13 @@ static void take_solver(const option_row *row, const char *text, void *user)
     ((arguments *)user)->solver = text;
 }
 
+const char *const krylov_methods[] = {
+    [TRS_CG] = "cg",       [TRS_MINRES] = "minres", [TRS_BICGSTAB] = "bicgstab",
+    [TRS_GMRES] = "gmres", [TRS_FGMRES] = "fgmres", NULL};
+
 static void take_krylov(const option_row *row, const char *text, void *user)
 {
-    static const char *const method[] = {"cg", "gmres", "bicgstab", NULL};
-    word_of(row, text, method);
+    word_of(row, text, krylov_methods);
     ((arguments *)user)->krylov = text;
 }
 
@@ -236,7 +240,7 @@ static const option_row rows[] = {
     {"ordering", 0, TEXT, take_ordering,
      .what = "--ordering needs amd, colamd, metis, nesdis, natural or best, but got"},
     {"krylov", 0, TEXT, take_krylov, .bits = KRYLOV,
-     .what = "--krylov needs cg, gmres or bicgstab, but got"},
+     .what = "--krylov needs cg, minres, gmres, fgmres or bicgstab, but got"},
     {"steps", 0, TEXT, take_whole, .member = AT(steps), .bits = STEPS, NUMBERS(1, 1e6)},
     {"perturb", 0, TEXT, take_positive, .member = AT(perturb), NUMBERS(0, 1e9)},
     {"device", 0, TEXT, take_device, .bits = DEVICE,
@@ -296,7 +300,10 @@ static const exclusion exclusions[] = {
 static void complete(arguments *a, unsigned given)
 {
     if (given & (KRYLOV | STEPS | DEVICE)) a->factor = true;
-    if (a->krylov && !a->method) a->method = strcmp(a->krylov, "cg") ? "ilu0" : "ic0";
+    if (a->krylov && !a->method) {
+        const bool definite = !strcmp(a->krylov, "cg") || !strcmp(a->krylov, "minres");
+        a->method = definite ? "ic0" : "ilu0";
+    }
     if (is_incomplete(a->method)) a->level = a->method[strlen(a->method) - 1] - '0';
 }
 

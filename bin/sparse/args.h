@@ -46,6 +46,8 @@ typedef struct arguments {
 /* Leaves after --help, --version and --list-solvers, and after wrong use with EXIT_USAGE. */
 void parse_arguments(int argc, char **argv, arguments *a);
 
+extern const char *const krylov_methods[]; /* by trs_krylov_method; NULL ends them */
+
 bool is_incomplete(const char *method); /* ilu0 .. ilu9, ic0 .. ic9 */
 
 #endif

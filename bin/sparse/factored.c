@@ -19,7 +19,7 @@ typedef struct job {
     const arguments *args;
     problem *p;
     place at;
-    vectors v; /* of a Krylov method */
+    trs_krylov *krylov; /* vectors of the method; NULL: X is solved for directly */
     trs_lu *lu;
     report *r;
 } job;
@@ -35,7 +35,7 @@ static int run_lu(void *user)
 static int run_krylov(void *user)
 {
     job *j = user;
-    return iterate(j->args, &j->at, j->p->nrhs, j->lu, &j->v, j->r);
+    return iterate(j->args, &j->at, j->p->nrhs, j->lu, j->krylov, j->r);
 }
 
 #ifdef HAVE_SUITESPARSE
@@ -111,7 +111,7 @@ static int solve_with_factors(job *j, report *r)
         rc = run_steps(a, j->p, &j->at, j->lu, solve, j, r);
     }
     if (rc) return place_get_x(&j->at, j->p); /* that of the values before: there are no factors */
-    if (!rc && a->krylov) rc = split_iteration(a, &j->at, j->lu, &j->v, r);
+    if (!rc && a->krylov) rc = split_iteration(a, &j->at, j->lu, r);
     if (!rc) rc = place_get_x(&j->at, j->p);
     if (!rc) rc = improve_and_judge(j, r);
     if (rc) complain("%s", trs_message());
@@ -124,11 +124,11 @@ int solve_factored(const arguments *a, problem *p, report *r)
     r->incomplete = is_incomplete(a->method);
     int rc = place_open(&j.at, p, a->device);
     if (!rc) rc = (r->incomplete ? factor_incompletely : factor)(a, p, &j.at.A, &j.lu);
+    if (!rc && a->krylov) rc = iterate_open(a, &j.at, &j.krylov);
     if (rc) complain("%s: %s", a->matrix, trs_message());
-    if (!rc && a->krylov) rc = vectors_open(&j.v, j.at.A.dtype, j.at.A.n, j.at.device);
     if (!rc) rc = solve_with_factors(&j, r);
     if (!rc && !r->steps.failed) keep_factors(j.lu, r);
-    vectors_close(&j.v);
+    trs_krylov_destroy(j.krylov);
     trs_lu_destroy(j.lu);
     place_close(&j.at);
     return exit_code(rc);

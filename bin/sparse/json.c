@@ -77,18 +77,21 @@ static void add_determinant(json_t *j, const trs_det *d)
 
 static void add_krylov(json_t *j, const report *r)
 {
-    const krylov_result *k = &r->krylov;
+    const trs_krylov_info *k = &r->krylov;
     const krylov_split *t = &r->split;
-    if (!k->history) return;
+    if (!r->history) return;
     json_t *history = json_array();
-    for (int i = 0; i <= k->iterations; i++) json_array_append_new(history, number(k->history[i]));
+    for (int64_t i = 0; i <= k->iterations; i++)
+        json_array_append_new(history, number(relative_residual(k, r->history[i])));
     json_object_set_new(
         j, "krylov",
-        json_pack("{s:s, s:b, s:i, s:o, s:f, s:o, s:{s:f, s:f, s:f, s:f}}", "method",
-                  r->args->krylov, "converged", k->converged, "iterations", k->iterations,
-                  "relative_residual", number(k->residual), "rtol", r->args->rtol, "history",
-                  history, "seconds_an_iteration", "all", t->iteration, "product", t->product,
-                  "preconditioner", t->preconditioner, "vectors", t->vectors));
+        json_pack("{s:s, s:b, s:s, s:s, s:I, s:o, s:f, s:o, s:{s:f, s:f, s:f, s:f}}", "method",
+                  r->args->krylov, "converged", k->stop == TRS_STOP_CONVERGED, "stop",
+                  stop_name(k->stop), "why", k->why, "iterations", (json_int_t)k->iterations,
+                  "relative_residual", number(relative_residual(k, k->residual)), "rtol",
+                  r->args->rtol, "history", history, "seconds_an_iteration", "all", t->iteration,
+                  "product", t->product, "preconditioner", t->preconditioner, "vectors",
+                  t->vectors));
 }
 
 static void add_steps(json_t *j, const report *r)

@@ -94,7 +94,8 @@ static void print_problem(FILE *out, const report *r)
 
 const char *stop_name(trs_stop stop)
 {
-    static const char *const name[] = {"", "converged", "steps", "stagnated", "diverged"};
+    static const char *const name[] = {"",          "converged", "steps",
+                                       "stagnated", "diverged",  "breakdown"};
     return name[stop];
 }
 

@@ -2,7 +2,6 @@
 #ifndef TRS_BIN_SPARSE_REPORT_H
 #define TRS_BIN_SPARSE_REPORT_H
 
-#include "krylov/krylov.h"
 #include "problem.h"
 
 #include "bin/common/timing.h"
@@ -39,8 +38,10 @@ typedef struct report {
     int64_t first_pivot; /* the row of the first */
     double seconds_read, seconds_analyse, seconds_factor;
     spread solve;
-    /* of the right-hand side that took most; without iterations: no Krylov method was asked for */
-    krylov_result krylov;
+    /* of the right-hand side that took most */
+    trs_krylov_info krylov;
+    /* [iterations+1] the norms of its residuals; NULL: no Krylov method was asked for */
+    double *history;
     krylov_split split;
     step_times steps;
     trs_error error;
@@ -69,5 +70,7 @@ int64_t entries_of_file(const report *r);
 const char *shape_name(unsigned kind);
 const char *precision_name(const report *r);
 const char *stop_name(trs_stop stop);
+/* A norm of a residual over that of b. */
+double relative_residual(const trs_krylov_info *k, double norm);
 
 #endif

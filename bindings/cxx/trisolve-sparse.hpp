@@ -203,6 +203,10 @@ inline void destroy(trs_lu_work *p) noexcept
 {
     trs_lu_work_destroy(p);
 }
+inline void destroy(trs_krylov *p) noexcept
+{
+    trs_krylov_destroy(p);
+}
 
 } // namespace detail
 
@@ -424,6 +428,69 @@ Factors<Scalar> ilu(const Matrix<Scalar> &A, const trs_ilu_options &options = {}
     check(trs_ilu(factors.out(), &A, &options));
     return factors;
 }
+
+/* ---- Krylov methods ------------------------------------------------------------------------ */
+
+/* What a Krylov method multiplies by: a matrix, or the inverse of factors or of a triangle.  It refers to them. */
+template <class Scalar> trs_map map(const Matrix<Scalar> &A, trs_op op = TRS_N)
+{
+    trs_map m{};
+    m.mat = &A;
+    m.op = op;
+    return m;
+}
+template <class Scalar> trs_map map(const Factors<Scalar> &factors, trs_op op = TRS_N)
+{
+    trs_map m{};
+    m.lu = factors.get();
+    m.op = op;
+    return m;
+}
+template <class Scalar> trs_map map(const Plan<Scalar> &plan, trs_op op = TRS_N)
+{
+    trs_map m{};
+    m.plan = plan.get();
+    m.op = op;
+    return m;
+}
+/* Or a function f (x, y), y = F x, with pointers to const Scalar and Scalar.  It is referred to, and throws nothing. */
+template <class Scalar, class Function> trs_map map_by(Function &f)
+{
+    trs_map m{};
+    m.user = &f;
+    m.apply = [](void *user, const void *x, void *y, void *) noexcept {
+        (*static_cast<Function *>(user))(static_cast<const Scalar *>(x), static_cast<Scalar *>(y));
+        return static_cast<int>(TRS_OK);
+    };
+    return m;
+}
+
+/* The vectors of a method. */
+template <class Scalar> class Krylov : public Owner<trs_krylov>
+{
+  public:
+    Krylov() = default;
+    Krylov(trs_krylov_method method, std::int64_t n, trs_krylov_options options = {}) : n_(n)
+    {
+        options.method = method;
+        options.dtype = Dtype<Scalar>::value;
+        options.n = n;
+        check(trs_krylov_create(out(), &options));
+    }
+    /* b and x as of Plan, by columns.     const trs_map *M ; in, nullptr: no preconditioner.
+     *     trs_krylov_info *info ; out [nrhs], nullptr: not wanted. */
+    template <class B, class X>
+    void solve(const trs_map &A, const trs_map *M, const B &b, X &&x,
+               const trs_krylov_goal &goal = {}, trs_krylov_info *info = nullptr)
+    {
+        const auto c = detail::columns<Scalar>(n_, b, x, TRS_COL_MAJOR);
+        check(trs_krylov_solve(get(), &A, M, c.nrhs, std::data(b), c.ld, std::data(x), c.ld, &goal,
+                               info));
+    }
+
+  private:
+    std::int64_t n_ = 0;
+};
 
 /* ---- without a plan ------------------------------------------------------------------------ */
 

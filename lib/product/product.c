@@ -93,19 +93,16 @@ static int some_columns(product *p)
     return TRS_OK;
 }
 
-/* Take as many parts as there is work, and memory, for.  The arrays that are added to y take no more memory than A. */
-static void choose_parts(product *p, int threads, int nrhs)
+/* Take as many parts as there is work for.  The arrays that are added to y take no more memory than A; returns their bytes. */
+static int64_t choose_parts(product *p, int threads, int nrhs)
 {
     const trs_mat *A = p->of.A;
     const trs_context ctx = {.threads = threads > 0 ? threads : trs_default_threads()};
     const int64_t entries = A->format == TRS_DENSE ? A->n * A->n : trs_value_count(A);
     p->parts = trs_team(&ctx, entries * nrhs);
-    if (!p->of.across) return;
+    if (!p->of.across) return 0;
     p->parts = (int)trs_min(p->parts, 1 + entries / A->n / p->columns);
-    if (p->parts == 1) return;
-    const int64_t count = (p->parts - 1) * A->n * p->columns;
-    p->own = trs_alloc(NULL, count, trs_size(A->dtype));
-    if (!p->own) p->parts = 1;
+    return (p->parts - 1) * A->n * p->columns * (int64_t)trs_size(A->dtype);
 }
 
 static trs_view from_column(trs_view v, int64_t r, trs_dtype t)
@@ -132,19 +129,28 @@ static trs_product product_of(const trs_mat *A, trs_op op)
     return s;
 }
 
-static int multiply_here(const trs_mat *A, trs_op op, int nrhs, trs_view x, trs_view y, int threads)
+int64_t trs_multiply_bytes(const trs_mat *A, trs_op op, int nrhs, int threads)
+{
+    product p = {.of = product_of(A, op), .columns = trs_product_columns(A, nrhs)};
+    return choose_parts(&p, threads, nrhs);
+}
+
+int trs_multiply_here(const trs_mat *A, trs_op op, int nrhs, trs_view x, trs_view y, int threads,
+                      void *own)
 {
     product p = {.of = product_of(A, op), .columns = trs_product_columns(A, nrhs)};
     int rc = TRS_OK;
-    p.x = x, p.y = y;
-    choose_parts(&p, threads, nrhs);
+    const int64_t bytes = choose_parts(&p, threads, nrhs);
+    p.own = own;
+    if (bytes && !own) p.own = trs_alloc(NULL, bytes, 1);
+    if (bytes && !p.own) p.parts = 1;
     for (int r = 0; r < nrhs && !rc; r += p.columns) {
         p.columns = trs_product_columns(A, nrhs - r);
         p.x = from_column(x, r, A->dtype);
         p.y = from_column(y, r, A->dtype);
         rc = some_columns(&p);
     }
-    trs_free(NULL, p.own);
+    if (!own) trs_free(NULL, p.own);
     if (!rc) return TRS_OK;
     rc = trs_check_mat(A); /* for the sentence */
     return rc ? rc : trs_fail(TRS_EMATRIX, "the matrix changed during a product");
@@ -179,7 +185,7 @@ int trs_multiply_on(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_
     if (rc || !nrhs || !A->n) return trs_leave(rc);
     const trs_view x = trs_view_of(X, ldx, layout), y = trs_view_of(Y, ldy, layout);
     if (A->device > 0) rc = trs_multiply_there(A, op, nrhs, x, y, exec->stream);
-    else rc = multiply_here(A, op, nrhs, x, y, exec->threads);
+    else rc = trs_multiply_here(A, op, nrhs, x, y, exec->threads, NULL);
     return trs_leave(rc);
 }
 

@@ -46,7 +46,12 @@ void trs_product_start(const trs_product *s, int64_t begin, int64_t end, int col
 void trs_product_add(trs_dtype t, int64_t begin, int64_t end, int columns, trs_view part,
                      trs_view y);
 
-/* Y = op(A) X with all arrays on the device of A; the arguments are checked, and n and nrhs are not 0. */
+/* Y = op(A) X on the host; the arguments are checked, and n and nrhs are not 0.  own [trs_multiply_bytes] is memory for threads;
+ * NULL: it is allocated. */
+int64_t trs_multiply_bytes(const trs_mat *A, trs_op op, int nrhs, int threads);
+int trs_multiply_here(const trs_mat *A, trs_op op, int nrhs, trs_view x, trs_view y, int threads,
+                      void *own);
+/* The same with all arrays on the device of A. */
 int trs_multiply_there(const trs_mat *A, trs_op op, int nrhs, trs_view x, trs_view y, void *stream);
 
 #endif

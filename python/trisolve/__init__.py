@@ -1,7 +1,7 @@
 """Sparse triangular solves with level scheduling on CPUs and NVIDIA GPUs, behind SciPy's functions.
 
-Drop-ins for scipy.sparse.linalg and scipy.io: spsolve_triangular, splu, spilu, spsolve, factorized, mmread, mmwrite,
-mminfo.  Beyond them: Plan, a triangle analysed once and solved with many times; ilu0 and ic0, preconditioners;
+Drop-ins for scipy.sparse.linalg and scipy.io: spsolve_triangular, splu, spilu, spsolve, factorized, cg, minres, bicgstab,
+gmres, mmread, mmwrite, mminfo.  Beyond them: Plan, a triangle analysed once and solved with many times; ilu0 and ic0, preconditioners;
 `update`, which takes new values into plans and factors; `refine`, `rcond`, `slogdet` and backward_error; set_progress, for calls
 that take long.  Matrices and vectors may be on a GPU (CuPy, PyTorch, numba).  trisolve.jax has solves for JAX.
 """
@@ -10,6 +10,7 @@ from ._accuracy import backward_error
 from ._factorize import from_factors, from_superlu, ic0, ilu0, spilu, splu
 from ._factors import Factors
 from ._io import mminfo, mmread, mmwrite
+from ._krylov import bicgstab, cg, gmres, minres
 from ._library import (ArgumentError, CanceledError, DeviceError, Error, FileError, FormatError, GrowthError,
                        LibraryError, MatrixError, OutOfMemoryError, PivotError, StateError, UnsupportedError,
                        set_progress, solvers, version)
@@ -21,6 +22,7 @@ from ._wisdom import export_wisdom, forget_wisdom, import_wisdom
 __version__ = version()
 __all__ = [
     "Plan", "Factors", "splu", "spsolve", "spsolve_triangular", "factorized", "spilu", "ilu0", "ic0",
+    "cg", "minres", "bicgstab", "gmres",
     "from_factors", "from_superlu", "backward_error", "import_wisdom", "export_wisdom", "forget_wisdom",
     "mmread", "mmwrite", "mminfo", "set_progress", "solvers", "version", "MANY",
     "Error", "ArgumentError", "StateError", "OutOfMemoryError", "UnsupportedError", "MatrixError", "PivotError",

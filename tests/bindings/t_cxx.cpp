@@ -365,6 +365,45 @@ void test_factors(void **)
 #endif
 }
 
+/* With a matrix and a function as A, and factors, a triangle or nothing as M. */
+void test_krylov(void **)
+{
+    const int n = 50;
+    const Tridiagonal A(n);
+    const auto matrix = A.matrix();
+    auto triangle = matrix;
+    triangle.kind = TRS_LOWER;
+    const auto factors = trisolve::ilu(matrix);
+    trisolve::Plan<double> plan(triangle);
+    plan.analyse();
+    auto product = [&](const double *x, double *y) {
+        for (int i = 0; i < n; i++) {
+            y[i] = 0;
+            for (auto q = A.ptr[std::size_t(i)]; q < A.ptr[std::size_t(i) + 1]; q++)
+                y[i] += A.val[std::size_t(q)] * x[A.idx[std::size_t(q)]];
+        }
+    };
+    const auto expected = random_vector<double>(2 * n);
+    std::vector<double> b(expected.size()), x(expected.size());
+    trisolve::multiply(matrix, expected, b);
+    const trs_map by_factors = trisolve::map(factors), by_plan = trisolve::map(plan);
+    for (const trs_map *M : {static_cast<const trs_map *>(nullptr), &by_factors, &by_plan})
+        for (const trs_map &of : {trisolve::map(matrix), trisolve::map_by<double>(product)}) {
+            trisolve::Krylov<double> gmres(TRS_GMRES, n);
+            trs_krylov_info info[2];
+            trs_krylov_goal goal{};
+            goal.rtol = 3e-15;
+            gmres.solve(of, M, b, x, goal, info);
+            assert_close(x, expected);
+            assert_true(info[1].stop == TRS_STOP_CONVERGED &&
+                        (info[1].iterations <= 2) == (M == &by_factors));
+        }
+    trisolve::Krylov<double> cg(TRS_CG, n), moved = std::move(cg);
+    assert_int_equal(status_of([&] { cg.solve(trisolve::map(matrix), nullptr, b, x); }), TRS_EARG);
+    x.pop_back();
+    assert_int_equal(status_of([&] { moved.solve(by_plan, nullptr, b, x); }), TRS_EARG);
+}
+
 void test_saved_plans(void **)
 {
     const Lower<double, int, int> L(30);
@@ -398,6 +437,7 @@ int main()
                                 cmocka_unit_test(test_threads),
                                 cmocka_unit_test(test_refinement),
                                 cmocka_unit_test(test_factors),
+                                cmocka_unit_test(test_krylov),
                                 cmocka_unit_test(test_saved_plans)};
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

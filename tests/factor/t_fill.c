@@ -469,6 +469,65 @@ static void refused(void **state)
     free(A.a);
 }
 
+/* The fill of an arrow with n rows is n^2. */
+static trs_mat arrow(int n)
+{
+    int64_t *ptr = calloc((size_t)n + 1, 8);
+    int32_t *idx = calloc((size_t)n * 3, 4);
+    double *val = calloc((size_t)n * 3, 8);
+    assert_true(ptr && idx && val);
+    for (int i = 0; i < n; i++) {
+        int64_t q = ptr[i];
+        if (i > 0) idx[q] = 0, val[q++] = 1;
+        idx[q] = i, val[q++] = n;
+        for (int j = 1; i == 0 && j < n; j++) idx[q] = j, val[q++] = 1;
+        ptr[i + 1] = q;
+    }
+    return (trs_mat){.n = n, .nnz = ptr[n], .ptr = ptr, .idx = idx, .val = val};
+}
+
+static int fill_arrow(int n, const trs_ilu_options *opt, int64_t *entries)
+{
+    trs_mat m = arrow(n);
+    trs_lu *lu;
+    trs_lu_info info;
+    const int rc = trs_ilu(&lu, &m, opt);
+    if (rc) assert_non_null(strstr(trs_message(), "fill_factor"));
+    assert_int_equal(trs_lu_get_info(lu, &info), TRS_OK);
+    *entries = info.nnz_l + info.nnz_u;
+    trs_lu_destroy(lu);
+    hide(&m);
+    return rc;
+}
+
+/* Too much fill is refused before memory is taken for it: above 10^7 entries, or where the caller says. */
+static void too_much_fill(void **state)
+{
+    (void)state;
+    enum { N = 100 };
+    for (int method = TRS_ILU0; method <= TRS_IC0; method++) {
+        int64_t entries;
+        const double nnz = method ? 2 * N - 1 : 3 * N - 2, all = method ? N * (N + 1) / 2 : N * N;
+        trs_ilu_options opt = {.method = (trs_ilu_method)method, .level = 1};
+        assert_int_equal(fill_arrow(8000, &opt, &entries), TRS_EMEM);
+        assert_int_equal(fill_arrow(N, &opt, &entries), TRS_OK);
+        assert_true(entries == (method ? all : all + N));
+        opt.fill_factor = (all + 0.5) / nnz;
+        assert_int_equal(fill_arrow(N, &opt, &entries), TRS_OK);
+        opt.fill_factor = (all - 0.5) / nnz;
+        assert_int_equal(fill_arrow(N, &opt, &entries), TRS_EMEM);
+        opt.fill_factor = 0, opt.plan.memory_limit = 12 * (int64_t)all - 1;
+        assert_int_equal(fill_arrow(N, &opt, &entries), TRS_EMEM);
+        opt.plan.memory_limit = 0;
+        for (int k = 0; k < 3; k++) {
+            full A = grid(5, 5, false);
+            opt.fill_factor = (const double[]){-1, 0.5, NAN}[k];
+            refuse(&A, &opt, TRS_EARG, "fill_factor");
+            free(A.a);
+        }
+    }
+}
+
 /* ---- the same bits, and memory -------------------------------------------------------------- */
 
 static void threads(void **state)
@@ -512,7 +571,7 @@ int main(void)
         cmocka_unit_test(transposed),    cmocka_unit_test(permuted_factors),
         cmocka_unit_test(half_a_matrix), cmocka_unit_test(blocks),
         cmocka_unit_test(refused),       cmocka_unit_test(threads),
-        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(out_of_memory), cmocka_unit_test(too_much_fill),
     };
     return cmocka_run_group_tests_name("fill", tests, NULL, NULL);
 }

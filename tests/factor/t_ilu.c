@@ -129,6 +129,41 @@ static void check_factors(const full *A, const trs_mat *m, trs_ilu_method method
     trs_lu_destroy(lu);
 }
 
+/* Few entries a row, but for hubs whose rows, or columns, are full: long pivot rows are searched. */
+static void hubs(void **state)
+{
+    enum { N = 150 };
+    (void)state;
+    for (int k = 0; k < 24; k++) {
+        const bool is_complex = k % 2, hermitian_too = k / 12, single = k / 2 % 2;
+        const int hub[] = {0, 40, N - 3};
+        full A = full_new(N, is_complex);
+        for (int i = 0; i < N; i++) {
+            A.a[i + N * i] = N;
+            for (int l = 0; l < 2; l++) {
+                const int j = (int)(fabs(uniform()) * N) % N;
+                if (j != i) A.a[i + N * j] = number(is_complex);
+                if (hermitian_too && j != i) A.a[j + N * i] = conj(A.a[i + N * j]);
+            }
+            const int h = hub[k / 4 % 3];
+            if (i == h) continue;
+            A.a[h + N * i] = number(is_complex);
+            if (i % 2 || hermitian_too) A.a[i + N * h] = conj(A.a[h + N * i]);
+        }
+        form f = plain;
+        if (single) f.real = TRS_F32, f.cplx = TRS_C32;
+        trs_mat m = show_full(&A, &f);
+        for (int j = 0; j < N * N; j++) { /* as the type holds it */
+            zz one;
+            set_value(&one, m.dtype, 0, A.a[j]);
+            A.a[j] = get_value(&one, m.dtype, 0);
+        }
+        check_factors(&A, &m, hermitian_too ? TRS_IC0 : TRS_ILU0, false);
+        hide(&m);
+        free(A.a);
+    }
+}
+
 static void definitions(void **state)
 {
     (void)state;
@@ -804,6 +839,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(definitions),
+        cmocka_unit_test(hubs),
         cmocka_unit_test(half_a_matrix),
         cmocka_unit_test(solves),
         cmocka_unit_test(refinement),

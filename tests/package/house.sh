@@ -34,7 +34,8 @@ lib/core
 lib/batch lib/factor
 lib/accuracy
 lib/product
-cuda/accuracy cuda/batch
+lib/krylov
+cuda/accuracy cuda/batch cuda/krylov
 bin/common
 bin/costs bin/report
 bin/*

@@ -30,7 +30,7 @@ adds_up() {
 }
 
 # ---- each method finds the solution -------------------------------------------------------------
-for case in "cg $spd" "gmres $any" "bicgstab $any" "gmres $complex" "bicgstab $complex"; do
+for case in "cg $spd" "minres $spd" "gmres $any" "fgmres $any" "bicgstab $any" "gmres $complex" "bicgstab $complex"; do
     set -- $case
     expect 0 "$case" "$solve" --krylov="$1" --rtol=1e-11 -o x.mtx "$2"
     says out "^krylov  *$1, [1-9]"; says out 'converged to 1e-11'; says out '^iteration .*product'; check adds_up
@@ -75,7 +75,8 @@ expect 3 'too few iterations' "$solve" --krylov=gmres --maxit=2 "$any"; says err
 says out 'NOT converged'
 expect 3 'not definite' "$solve" --krylov=cg --factor=ilu0 "$m/bfwa62.mtx"; says err 'not positive definite'
 expect 3 'an rtol that no arithmetic reaches' "$solve" --krylov=bicgstab --rtol=1e-30 --maxit=100 "$any"; says err 'did not converge'
-expect 3 'restarts of one vector' "$solve" --krylov=gmres --restart=1 --maxit=20 --rtol=1e-13 "$any"; says err 'after 20'
+expect 3 'restarts of two vectors' "$solve" --krylov=gmres --restart=2 --maxit=20 --rtol=1e-13 "$any"; says err 'after 20'
+expect 3 'of one, which stagnate' "$solve" --krylov=gmres --restart=1 --rtol=1e-13 "$any"; says err 'no longer reduce the residual'
 
 # ---- time steps -----------------------------------------------------------------------------------
 expect 0 'steps with cg' "$solve" --krylov=cg --steps=3 --perturb=1e-6 "$spd"
@@ -97,7 +98,7 @@ if "$solve" --json "$m/seed5.mtx" >out 2>&1; then
     expect 0 'JSON' "$solve" --json --krylov=gmres --steps=2 "$any"
     says out '"method": "gmres"'; says out '"converged": true'; says out '"history": \['; says out '"update_seconds"'
 fi
-expect 1 'no such method' "$solve" --krylov=qmr "$any"; says err 'cg, gmres or bicgstab'
+expect 1 'no such method' "$solve" --krylov=qmr "$any"; says err 'gmres, fgmres or bicgstab'
 expect 1 'no such ordering' "$solve" --krylov=cg --ilu-ordering=best "$any"; says err 'multicolour'
 expect 1 'no such device' "$solve" --krylov=cg --device=tpu "$any"; says err 'cuda:K'
 expect 1 'with refinement' "$solve" --krylov=cg --refine=3 "$any"; says err 'excludes'

@@ -5,12 +5,15 @@
 #include "place.h"
 #include "bin/sparse/report.h"
 
-/* X = op(A)^-1 B, column by column, with the method that was asked for; keeps the column that took most in the report.
- * v ; vectors at the place. */
-int iterate(const arguments *a, const place *at, int nrhs, trs_lu *lu, vectors *v, report *r);
+/* The vectors of the method that was asked for.  Returns a trs_status. */
+int iterate_open(const arguments *a, const place *at, trs_krylov **krylov);
+
+/* X = op(A)^-1 B with the method; keeps the column that took most in the report. */
+int iterate(const arguments *a, const place *at, int nrhs, trs_lu *lu, trs_krylov *krylov,
+            report *r);
 
 /* How the time of an iteration of the column that was kept splits. */
-int split_iteration(const arguments *a, const place *at, trs_lu *lu, vectors *v, report *r);
+int split_iteration(const arguments *a, const place *at, trs_lu *lu, report *r);
 
 /* What a time loop does: new values, update, solve, as often as was asked for.  The problem keeps the last values. */
 typedef int (*solve_fn)(void *user); /* X at the place; returns a trs_status */

@@ -100,7 +100,7 @@ int run_steps(const arguments *a, problem *p, place *at, trs_lu *lu, solve_fn so
         memcpy(was, p->A.val, bytes);
         perturb(&p->A, &(change){a->perturb, k + 1, scales_steps(a)});
         rc = step(p, at, lu, solve, user, &s->update_seconds[k], &s->solve_seconds[k]);
-        s->iterations[k] = r->krylov.iterations;
+        s->iterations[k] = (int)r->krylov.iterations;
         if (!rc) s->count++;
         else memcpy((void *)p->A.val, was, bytes); /* of which X is the solution */
         if (rc) complain("step %d of %d: %s", k + 1, a->steps, trs_message());

@@ -39,6 +39,9 @@ typedef struct searches {
     int32_t *queue; /* [n*threads] nodes below the row, in the order in which they were met */
     int64_t work;   /* of the first thread, since its last step */
     atomic_bool canceled;
+    /* entries so far, and that are allowed */
+    _Atomic int64_t count;
+    int64_t most;
 } searches;
 
 /* Search from row i.  Returns how many columns were found, which are written to found unless that is NULL. */
@@ -72,6 +75,8 @@ static void search_some(void *user, int thread, int32_t begin, int32_t end)
         const int64_t count = search(s, i, s->seen + offset, s->queue + offset, found);
         TRS_ASSERT(!found || count == s->u->ptr[i + 1] - s->u->ptr[i]);
         if (!found) s->u->ptr[i + 1] = count;
+        if (!found && atomic_fetch_add(&s->count, count) + count > s->most)
+            atomic_store(&s->canceled, true);
         if (thread == 0 && trs_is_time(&s->work, SEARCH * (count + 1)) && trs_step(phase, -1))
             atomic_store(&s->canceled, true);
     }
@@ -86,12 +91,23 @@ static int search_all(searches *s, int threads)
     return trs_canceled();
 }
 
-/* u = the rows of U - I, in no order, of factors of g. */
-static int upper_rows(trs_context *ctx, const trs_tri *g, int level, trs_tri *u)
+/* Count the entries of the rows, which may be too many. */
+static int count_all(searches *s, int threads)
+{
+    const int rc = search_all(s, threads);
+    if (rc || atomic_load(&s->count) <= s->most) return rc;
+    return trs_fail(TRS_EMEM,
+                    "fill of level %d makes more entries than trs_ilu_options.fill_factor, or the "
+                    "memory limit, allows",
+                    s->level);
+}
+
+/* u = the rows of U - I, in no order, of factors of g, with at most so many entries. */
+static int upper_rows(trs_context *ctx, const trs_tri *g, int level, int64_t most, trs_tri *u)
 {
     const int32_t n = g->n;
     const int threads = (int)trs_min(ctx->threads, THREADS);
-    searches s = {.g = g, .level = level, .u = u};
+    searches s = {.g = g, .level = level, .u = u, .most = most};
     *u = (trs_tri){.n = n, .dtype = g->dtype};
     u->ptr = trs_new(ctx, (int64_t)n + 1, sizeof *u->ptr, "row pointers");
     s.queue = trs_new(ctx, (int64_t)n * threads, sizeof *s.queue, "the fill of a row");
@@ -99,7 +115,7 @@ static int upper_rows(trs_context *ctx, const trs_tri *g, int level, trs_tri *u)
     int rc = u->ptr && s.queue ? TRS_OK : TRS_EMEM;
     if (!s.seen) rc = trs_fail(TRS_EMEM, "out of memory for the fill of a row");
     if (!rc) rc = trs_step(phase, -1);
-    if (!rc) rc = search_all(&s, threads);
+    if (!rc) rc = count_all(&s, threads);
     if (!rc) {
         u->ptr[0] = 0;
         for (int32_t i = 0; i < n; i++) u->ptr[i + 1] += u->ptr[i];
@@ -123,25 +139,26 @@ static int turn(trs_context *ctx, trs_tri *u)
 }
 
 /* U - I and L - I by rows, columns ascending. */
-static int triangles(trs_context *ctx, const trs_tri *t, int level, trs_tri *L, trs_tri *U)
+static int triangles(trs_context *ctx, const trs_tri *t, int level, int64_t most, trs_tri *L,
+                     trs_tri *U)
 {
     trs_tri turned = {0};
-    int rc = upper_rows(ctx, t, level, U);
+    int rc = upper_rows(ctx, t, level, most, U);
     if (!rc) rc = turn(ctx, U);
     if (!rc) rc = turn(ctx, U);
     if (!rc) rc = trs_tri_transpose(ctx, t, false, &turned);
-    if (!rc) rc = upper_rows(ctx, &turned, level, L);
+    if (!rc) rc = upper_rows(ctx, &turned, level, most - U->nnz, L);
     if (!rc) rc = turn(ctx, L);
     trs_tri_free(ctx, &turned);
     return rc;
 }
 
 /* The same for L L', of which t is the lower triangle of A. */
-static int one_triangle(trs_context *ctx, const trs_tri *t, int level, trs_tri *L)
+static int one_triangle(trs_context *ctx, const trs_tri *t, int level, int64_t most, trs_tri *L)
 {
     trs_tri g = {0};
     int rc = trs_order_join(ctx, t, &g);
-    if (!rc) rc = upper_rows(ctx, &g, level, L);
+    if (!rc) rc = upper_rows(ctx, &g, level, most, L);
     if (!rc) rc = turn(ctx, L);
     trs_tri_free(ctx, &g);
     return rc;
@@ -192,12 +209,13 @@ static int assemble(trs_context *ctx, const trs_tri *A, const trs_tri *L, const 
     return rc;
 }
 
-int trs_fill(trs_context *ctx, trs_tri *t, int level, bool cholesky)
+int trs_fill(trs_context *ctx, trs_tri *t, int level, bool cholesky, int64_t most)
 {
     trs_tri L = {0}, U = {0}, all;
     int rc;
-    if (cholesky) rc = one_triangle(ctx, t, level, &L);
-    else rc = triangles(ctx, t, level, &L, &U);
+    most -= t->n;
+    if (cholesky) rc = one_triangle(ctx, t, level, most, &L);
+    else rc = triangles(ctx, t, level, most, &L, &U);
     if (!rc) rc = assemble(ctx, t, &L, &U, &all);
     trs_tri_free(ctx, &L);
     trs_tri_free(ctx, &U);

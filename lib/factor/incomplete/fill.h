@@ -4,9 +4,10 @@
 
 #include "matrix/matrix.h"
 
-/* Add to t the fill of ILU(level), or of IC(level), as entries with src = TRS_SRC_MISSING.
+/* Add to t the fill of ILU(level), or of IC(level), as entries with src = TRS_SRC_MISSING.  With more than `most` entries in
+ * all it is TRS_EMEM, before memory is taken for them.
  *     t: the rows of A with every diagonal entry, columns ascending; cholesky: its lower triangle.  val is allocated anew.
  * Returns TRS_OK, TRS_EMEM; t is as it was after an error. */
-int trs_fill(trs_context *ctx, trs_tri *t, int level, bool cholesky);
+int trs_fill(trs_context *ctx, trs_tri *t, int level, bool cholesky, int64_t most);
 
 #endif

@@ -27,6 +27,7 @@
 typedef struct ilu {
     trs_ilu_rows rows;
     int level; /* of fill */
+    double fill_factor;
     trs_ilu_ordering ordering;
     char name[24]; /* "ILU(0)" */
     trs_mat shape; /* the first A, without its arrays: all later ones have its pattern */
@@ -132,6 +133,17 @@ static int permute(trs_context *ctx, trs_lu *lu, const ilu *s, trs_tri *t)
     return rc;
 }
 
+/* How many entries the factors of a pattern with nnz entries may have. */
+static int64_t most_entries(const trs_lu *lu, const ilu *s, int64_t nnz)
+{
+    enum { FACTOR = 100, LEAST = 10000000 };
+    const int64_t bytes = lu->opt.memory_limit, entry = (int64_t)trs_size(lu->dtype) + 4;
+    const double most = s->fill_factor * (double)nnz;
+    int64_t count = trs_max(FACTOR * nnz, LEAST);
+    if (s->fill_factor > 0) count = most < 1e18 ? (int64_t)most : INT64_MAX;
+    return bytes ? trs_min(count, bytes / entry) : count;
+}
+
 /* t = the rows that will hold the factors. */
 static int make_rows(trs_context *ctx, trs_lu *lu, const ilu *s, const trs_mat *A, trs_tri *t)
 {
@@ -141,7 +153,7 @@ static int make_rows(trs_context *ctx, trs_lu *lu, const ilu *s, const trs_mat *
     if (!rc && permuted) rc = trs_step("ordering", -1);
     if (!rc && permuted) rc = permute(ctx, lu, s, t);
     if (!rc && permuted && cholesky) keep_lower(t);
-    if (!rc && s->level > 0) rc = trs_fill(ctx, t, s->level, cholesky);
+    if (!rc && s->level > 0) rc = trs_fill(ctx, t, s->level, cholesky, most_entries(lu, s, t->nnz));
     return rc;
 }
 
@@ -371,6 +383,8 @@ static int check_options(const trs_ilu_options *opt)
     if (!(opt->shift >= 0) || !isfinite(opt->shift) || !(opt->boost >= 0) || !(opt->boost <= 1))
         return trs_fail(TRS_EARG, "shift must be at least 0, and boost in 0 .. 1");
     if (opt->level < 0) return trs_fail(TRS_EARG, "level = %d is negative", opt->level);
+    if (!(opt->fill_factor == 0 || opt->fill_factor >= 1))
+        return trs_fail(TRS_EARG, "fill_factor must be 0, or at least 1");
     if ((unsigned)opt->ordering > TRS_ILU_MULTICOLOUR)
         return trs_fail(TRS_EARG, "unknown ordering %d", (int)opt->ordering);
     return TRS_OK;
@@ -412,6 +426,7 @@ static int ilu_of(trs_lu **lu, const trs_mat *mat, const trs_ilu_options *opt)
     s->rows.shift = opt->shift;
     s->rows.boost = opt->boost;
     s->level = opt->level;
+    s->fill_factor = opt->fill_factor;
     s->ordering = opt->ordering;
     snprintf(s->name, sizeof s->name, "%s(%d)", s->rows.cholesky ? "IC" : "ILU", s->level);
     (*lu)->lower_only = s->rows.cholesky && s->ordering == TRS_ILU_NATURAL;

@@ -6,40 +6,49 @@
 
 #include "base/noun.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LINE = 8 }; /* residuals in the line of convergence, at most */
 
+double relative_residual(const trs_krylov_info *k, double norm)
+{
+    return k->norm_b > 0 ? norm / k->norm_b : norm;
+}
+
 void explain_divergence(report *r)
 {
-    const krylov_result *k = &r->krylov;
-    if (k->converged) return;
+    const trs_krylov_info *k = &r->krylov;
+    if (k->stop == TRS_STOP_CONVERGED) return;
     snprintf(r->failure, sizeof r->failure,
-             "%s did not converge: relative residual %.2g after %d %s%s%s", r->args->krylov,
-             k->residual, k->iterations, trs_noun(k->iterations, "iteration", "iterations"),
-             *k->breakdown ? "; " : "", k->breakdown);
+             "%s did not converge: relative residual %.2g after %" PRId64 " %s%s%s",
+             r->args->krylov, relative_residual(k, k->residual), k->iterations,
+             trs_noun(k->iterations, "iteration", "iterations"), *k->why ? "; " : "", k->why);
 }
 
 /* Of the n + 1 residuals, number m of those that are shown. */
-static int shown(int n, int m, int count)
+static int64_t shown(int64_t n, int m, int count)
 {
-    return (int)((double)n * m / (count - 1) + 0.5);
+    return (int64_t)((double)n * m / (count - 1) + 0.5);
 }
 
 void print_krylov(FILE *out, const report *r)
 {
-    const krylov_result *k = &r->krylov;
+    const trs_krylov_info *k = &r->krylov;
     const krylov_split *t = &r->split;
-    if (!k->history) return;
-    fprintf(out, "krylov     %s, %d %s, |b - A x| / |b| = %.3g (%s %.1g)\n", r->args->krylov,
-            k->iterations, trs_noun(k->iterations, "iteration", "iterations"), k->residual,
-            k->converged ? "converged to" : "NOT converged to", r->args->rtol);
-    const int count = k->iterations + 1 < LINE ? k->iterations + 1 : LINE;
+    const bool converged = k->stop == TRS_STOP_CONVERGED;
+    if (!r->history) return;
+    fprintf(out, "krylov     %s, %" PRId64 " %s, |b - A x| / |b| = %.3g (%s %.1g)\n",
+            r->args->krylov, k->iterations, trs_noun(k->iterations, "iteration", "iterations"),
+            relative_residual(k, k->residual), converged ? "converged to" : "NOT converged to",
+            r->args->rtol);
+    const int count = k->iterations + 1 < LINE ? (int)k->iterations + 1 : LINE;
     for (int m = 0; count > 1 && m < count; m++) {
-        const int i = shown(k->iterations, m, count);
-        fprintf(out, "%s%d: %.1e", m ? "  " : "           ", i, k->history[i]);
+        const int64_t i = shown(k->iterations, m, count);
+        fprintf(out, "%s%" PRId64 ": %.1e", m ? "  " : "           ", i,
+                relative_residual(k, r->history[i]));
     }
     if (count > 1) fprintf(out, "\n");
     if (k->iterations)
@@ -79,20 +88,20 @@ void print_steps(FILE *out, const report *r)
     for (int k = 0; k < s->count; k++) {
         fprintf(out, "step %-5d update %.4g ms, solve %.4g ms", k + 1, 1e3 * s->update_seconds[k],
                 1e3 * s->solve_seconds[k]);
-        if (r->krylov.history) fprintf(out, ", %d iterations", s->iterations[k]);
+        if (r->history) fprintf(out, ", %d iterations", s->iterations[k]);
         fprintf(out, "\n");
     }
     fprintf(out,
             "steps      %d, values times %s, e = %g: median update %.4g ms, median solve %.4g ms",
             s->count, scales_steps(r->args) ? "(1 + e u_i) (1 + e u_j)" : "1 + e u",
             r->args->perturb, 1e3 * u.median, 1e3 * x.median);
-    if (r->krylov.history) print_iterations(out, s);
+    if (r->history) print_iterations(out, s);
     fprintf(out, "\n");
 }
 
 void report_free(report *r)
 {
-    free(r->krylov.history);
+    free(r->history);
     free(r->steps.update_seconds);
     free(r->steps.solve_seconds);
     free(r->steps.iterations);

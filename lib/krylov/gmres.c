@@ -1,0 +1,98 @@
+/* gmres.c: GMRES with restarts and the preconditioner from the right, and flexible GMRES, which keeps Z = M^-1 V:
+ *
+ *     A Z = V(m+1) H,   Z = M^-1 V,   H (m+1) x m, upper Hessenberg
+ *     y minimises | |r| e1 - H y |, by plane rotations;   x += Z y
+ *
+ * Vectors are orthogonalised by classical Gram-Schmidt, twice.  That takes three passes over V whatever its size, where the
+ * modified process takes one for each vector, and V is orthogonal to working precision.
+ * Sources: Saad, algorithms 6.9, 9.5 and 9.6; Giraud, Langou, Rozloznik, van den Eshof, Rounding error analysis of the
+ * classical Gram-Schmidt orthogonalization process, Numer. Math. 101 (2005) 87-100. */
+#include "config.h"
+
+#include "iteration.h"
+
+/* Vectors 0 .. m are V; then comes z, or Z. */
+
+static int vectors(int m)
+{
+    return m + 2;
+}
+
+static int vectors_flexible(int m)
+{
+    return 2 * m + 1;
+}
+
+static int64_t places(int m)
+{
+    return GM_H1 + (5 + (int64_t)m) * (m + 1);
+}
+
+static int dots(int m)
+{
+    return m + 1;
+}
+
+/* v0 = r / |r| */
+static void begin(trs_iteration *k)
+{
+    void *v0 = trs_krylov_vector(k, 0);
+    trs_krylov_pass(k, &(trs_pass){.dot = {{v0, v0, RR}}, .step = TRS_STEP_GM_BEGIN});
+    trs_krylov_pass(k, &(trs_pass){.update = {{v0, GM_INVERSE}}});
+}
+
+/* v(j+1), and column j of H; z is for M^-1 v(j). */
+static void extend(trs_iteration *k, void *z)
+{
+    const int j = k->step++, m = k->of->known->restart, h1 = GM_H1, h2 = GM_H1 + m + 1;
+    const void *V = trs_krylov_vector(k, 0);
+    void *w = trs_krylov_vector(k, j + 1);
+    z = trs_krylov_precondition(k, trs_krylov_vector(k, j), z);
+    trs_krylov_multiply(k, z, w);
+    trs_krylov_pass(k, &(trs_pass){.dot = {{V, w, h1, j + 1}}});
+    trs_krylov_pass(
+        k, &(trs_pass){.update = {{w, ONE, V, h1, true, j + 1}}, .dot = {{V, w, h2, j + 1}}});
+    trs_krylov_pass(k, &(trs_pass){.update = {{w, ONE, V, h2, true, j + 1}},
+                                   .dot = {{w, w, GM_WW}},
+                                   .step = TRS_STEP_GM_COLUMN});
+    trs_krylov_pass(k, &(trs_pass){.update = {{w, GM_INVERSE}}});
+}
+
+static void iterate(trs_iteration *k)
+{
+    extend(k, trs_krylov_vector(k, k->of->known->restart + 1));
+}
+
+static void iterate_flexible(trs_iteration *k)
+{
+    extend(k, trs_krylov_vector(k, k->of->known->restart + 1 + k->step));
+}
+
+/* x += M^-1 (V y), with v(m) for V y */
+static void end(trs_iteration *k)
+{
+    const trs_scalars *s = k->of->known;
+    const int m = s->restart, y = GM_H1 + 4 * (m + 1);
+    void *w = trs_krylov_vector(k, m);
+    if (!s->columns) return;
+    trs_krylov_pass(k, &(trs_pass){.step = TRS_STEP_GM_SOLVE});
+    trs_krylov_pass(
+        k, &(trs_pass){.update = {{w, ZERO, trs_krylov_vector(k, 0), y, .count = s->columns}}});
+    w = trs_krylov_precondition(k, w, trs_krylov_vector(k, m + 1));
+    trs_krylov_pass(k, &(trs_pass){.update = {{k->x, ONE, w, ONE}}});
+}
+
+/* x += Z y; without M, Z is V */
+static void end_flexible(trs_iteration *k)
+{
+    const trs_scalars *s = k->of->known;
+    const int m = s->restart, y = GM_H1 + 4 * (m + 1);
+    const void *Z = trs_krylov_vector(k, k->M.of ? m + 1 : 0);
+    if (!s->columns) return;
+    trs_krylov_pass(k, &(trs_pass){.step = TRS_STEP_GM_SOLVE});
+    trs_krylov_pass(k, &(trs_pass){.update = {{k->x, ONE, Z, y, .count = s->columns}}});
+}
+
+const trs_krylov_kind trs_kind_gmres = {vectors, places, dots, true, begin, iterate, end};
+const trs_krylov_kind trs_kind_fgmres = {vectors_flexible, places,      dots, true, begin,
+                                         iterate_flexible, end_flexible};
