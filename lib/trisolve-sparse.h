@@ -1491,15 +1491,14 @@ TRS_API int trs_lu_determinant(const trs_lu *lu, trs_det *det);
  * (Sylvester's law of inertia).  O(n).
  *     const trs_lu *lu ; in.  L D L^H or L L^H: from trs_factor, with "ldlt" or "cholmod".
  *     int64_t *positive, *negative ; out, NULL: not wanted.  Also set with TRS_EPIVOT.
- *     signed char *sign ; out.  [n] in the order of the pivots: 1 or -1, so that A(P, P) =
+ *     int8_t *sign ; out.  [n] in the order of the pivots: 1 or -1, so that A(P, P) =
  *         L S L^H with the L and P of trs_lu_factors, and these on the diagonal of S.  NULL: not
  *         wanted.
  * Returns TRS_OK, TRS_EARG, or:
  *     TRS_EPIVOT ; boost has replaced pivots, so this is the inertia of a matrix near A.
  *     TRS_ESTATE ; there are no factors.
  *     TRS_ESUPPORT ; the factors are incomplete, or L U, whose pivots say nothing. */
-TRS_API int trs_lu_inertia(const trs_lu *lu, int64_t *positive, int64_t *negative,
-                           signed char *sign);
+TRS_API int trs_lu_inertia(const trs_lu *lu, int64_t *positive, int64_t *negative, int8_t *sign);
 
 /* Report facts about factors.
  *     const trs_lu *lu ; in.
@@ -1683,8 +1682,8 @@ TRS_API int trs_krylov_create(trs_krylov **krylov, const trs_krylov_options *opt
  *     TRS_ECANCELED ; monitor has canceled the solve.
  * Sources: Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., 2003; Paige and Saunders,
  * SIAM J. Numer. Anal. 12 (1975); van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992). */
-TRS_API int trs_krylov_solve(trs_krylov *krylov, const trs_map *A, const trs_map *M,
-                             int nrhs, const void *B, int64_t ldb, void *X, int64_t ldx,
+TRS_API int trs_krylov_solve(trs_krylov *krylov, const trs_map *A, const trs_map *M, int nrhs,
+                             const void *B, int64_t ldb, void *X, int64_t ldx,
                              const trs_krylov_goal *goal, trs_krylov_info *info);
 
 /* Free the vectors.  No solve with them may be running.

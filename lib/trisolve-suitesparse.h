@@ -77,7 +77,7 @@ typedef struct trs_factor_options {
     double boost;
     /* [n] by row of A, each 1 or -1, the sign of its pivot, or 0, if it is not known; copied.
      * NULL: none is known */
-    const signed char *signs;
+    const int8_t *signs;
     /* must be zero; reserved for new members */
     int64_t reserved[2];
 } trs_factor_options;

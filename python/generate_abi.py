@@ -10,7 +10,7 @@ import re
 import sys
 
 SCALARS = {"char": "c_char", "int": "c_int", "unsigned": "c_uint", "double": "c_double", "size_t": "c_size_t",
-           "int32_t": "c_int32", "int64_t": "c_int64", "void": None}
+           "int8_t": "c_int8", "int32_t": "c_int32", "int64_t": "c_int64", "void": None}
 
 
 class Header:

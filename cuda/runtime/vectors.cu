@@ -43,7 +43,7 @@ int trs_gpu_scatter(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_v
 
 /* y(i) = -y(i) where sign(i) < 0. */
 template <class T>
-static __global__ void change_signs_kernel(int32_t n, int nrhs, const signed char *sign, view<T> y)
+static __global__ void change_signs_kernel(int32_t n, int nrhs, const int8_t *sign, view<T> y)
 {
     int64_t t = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
     if (t >= (int64_t)n * nrhs) return;
@@ -51,7 +51,7 @@ static __global__ void change_signs_kernel(int32_t n, int nrhs, const signed cha
     if (sign[i] < 0) y(i, r) = number<T>(0) - y(i, r);
 }
 
-int trs_gpu_change_signs(trs_dtype t, int32_t n, int nrhs, const signed char *sign, trs_view y,
+int trs_gpu_change_signs(trs_dtype t, int32_t n, int nrhs, const int8_t *sign, trs_view y,
                          void *stream)
 {
     const unsigned blocks = blocks_of((int64_t)n * nrhs);

@@ -283,7 +283,7 @@ int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P, 
     return trs_leave(TRS_OK);
 }
 
-static int inertia(const trs_lu *lu, int64_t *positive, int64_t *negative, signed char *sign)
+static int inertia(const trs_lu *lu, int64_t *positive, int64_t *negative, int8_t *sign)
 {
     if (!lu) return trs_fail(TRS_EARG, "inertia: lu is NULL");
     if (!lu->ready) return trs_lu_no_factors(lu, "inertia");
@@ -292,7 +292,7 @@ static int inertia(const trs_lu *lu, int64_t *positive, int64_t *negative, signe
     if (f->incomplete || !f->cholesky)
         return trs_fail(TRS_ESUPPORT, "inertia: it takes complete factors L D L' or L L'");
     for (int64_t k = 0; k < f->L.n; k++) {
-        const signed char s = f->sign ? f->sign[k] : 1;
+        const int8_t s = f->sign ? f->sign[k] : 1;
         below += s < 0;
         if (sign) sign[k] = s;
     }
@@ -304,7 +304,7 @@ static int inertia(const trs_lu *lu, int64_t *positive, int64_t *negative, signe
                     lu->info.boosted);
 }
 
-int trs_lu_inertia(const trs_lu *lu, int64_t *positive, int64_t *negative, signed char *sign)
+int trs_lu_inertia(const trs_lu *lu, int64_t *positive, int64_t *negative, int8_t *sign)
 {
     return trs_call(inertia(lu, positive, negative, sign));
 }

@@ -38,7 +38,7 @@ typedef struct trs_factors {
     double *scale;  /* [n] by row of A; NULL: there is no scaling */
     double rcond;   /* 0: unknown */
     /* [n] of the pivots in D, 1 or -1: A(P, P) = L S L^H with these on the diagonal of S; NULL: S = I.  Only with cholesky */
-    signed char *sign;
+    int8_t *sign;
     const char *library, *ordering; /* names, which are constants */
 } trs_factors;
 
@@ -46,8 +46,8 @@ typedef struct trs_factors {
 typedef struct trs_lu_order {
     int64_t n; /* of the arrays */
     int32_t *P, *Q;
-    double *scale;     /* [n] on a device: by row of A */
-    signed char *sign; /* [n] on a device */
+    double *scale; /* [n] on a device: by row of A */
+    int8_t *sign;  /* [n] on a device */
     /* on the host alone */
     int32_t *P_inverse, *Q_inverse; /* Q_inverse [Q [k]] = k */
     double *pivot_scale;            /* [n] scale(P(k)) */
@@ -85,7 +85,7 @@ struct trs_lu {
     double growth_limit; /* of complete factors on a device */
     /* as in trs_factor_options; signs in an array of the lu */
     double boost;
-    signed char *signs;
+    int8_t *signs;
     /* A, with which solves refine x once; it belongs to the backend; NULL: they do not (lu_refine.c) */
     const trs_csc *refined;
     void *backend;

@@ -72,7 +72,7 @@ static bool goes_back(const job *j)
 /* y = S y on the host: numbers of negative pivots change their sign. */
 static void change_signs(const job *j)
 {
-    const signed char *sign = j->lu->f.sign;
+    const int8_t *sign = j->lu->f.sign;
     const int parts = trs_is_complex(j->work->type) ? 2 : 1;
     const bool single = trs_is_single(j->work->type);
     TRS_ASSERT(j->y.rs == 1);

@@ -11,7 +11,7 @@ int trs_gpu_gather(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_vi
 int trs_gpu_scatter(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_view y, trs_view x,
                     void *stream);
 /* y (i) = -y (i) for every column where sign (i) < 0. */
-int trs_gpu_change_signs(trs_dtype t, int32_t n, int nrhs, const signed char *sign, trs_view y,
+int trs_gpu_change_signs(trs_dtype t, int32_t n, int nrhs, const int8_t *sign, trs_view y,
                          void *stream);
 /* x (i) = skip (i) ? 0 : b (i) for every column.  skip, b and x are on the device. */
 int trs_gpu_leave_out(trs_dtype t, int32_t n, int nrhs, const unsigned char *skip, trs_view b,

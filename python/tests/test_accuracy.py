@@ -1,5 +1,7 @@
 """Refinement, condition, determinants and backward errors, against NumPy."""
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -89,3 +91,35 @@ def test_wisdom(tmp_path):
     (tmp_path / "bad").write_text("folly\n")
     with pytest.raises(trisolve.FormatError):
         trisolve.import_wisdom(tmp_path / "bad")
+
+
+@needs_suitesparse
+@pytest.mark.parametrize("dtype", ["f8", "c16"])
+def test_ldlt(rng, dtype):
+    T = random_triangle(rng, 40, dtype)
+    A = sp.csc_array(T + T.conj().T)
+    A.setdiag(np.where(np.arange(40) < 25, 30.0, -30.0))
+    b = values(rng, (40, 2), dtype)
+    lu = trisolve.splu(A, method="ldlt")
+    for solver in lu, pickle.loads(pickle.dumps(lu)):
+        assert backward_error(A, solver.solve(b), b) < 60 * eps(dtype)
+    np.testing.assert_allclose((lu.L @ lu.U).toarray()[lu.perm_r][:, lu.perm_r], A.toarray(), atol=1e-12)
+    assert lu.inertia() == (25, 15) and lu.info.boosted == 0
+    eigenvalues = np.linalg.eigvalsh(A.toarray())
+    assert (eigenvalues > 0).sum() == 25
+    sign, log = np.linalg.slogdet(A.toarray())
+    np.testing.assert_allclose(lu.slogdet(), (sign.real, log), rtol=1e-12)
+
+
+@needs_suitesparse
+def test_ldlt_pivots():
+    A = sp.csc_array([[0.0, 1.0], [1.0, 0.0]])
+    with pytest.raises(trisolve.PivotError):
+        trisolve.splu(A, method="ldlt")
+    lu = trisolve.splu(A, method="ldlt", boost=1e-9, signs=[1, -1])
+    np.testing.assert_allclose(lu.solve(np.array([2.0, 3.0])), [3, 2], rtol=1e-12)
+    assert lu.info.boosted == 1
+    with pytest.raises(trisolve.PivotError):
+        lu.inertia()
+    with pytest.raises(ValueError):
+        trisolve.splu(A, method="ldlt", signs=[1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import contextmanager
+from ctypes import POINTER, c_int8
 from typing import TYPE_CHECKING, Any, Iterator
 
 import numpy as np
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
 ORDERINGS = {"natural": _abi.TRS_ILU_NATURAL, "rcm": _abi.TRS_ILU_RCM, "multicolour": _abi.TRS_ILU_MULTICOLOUR}
 PERMC = {"NATURAL": "natural", "MMD_ATA": "colamd", "MMD_AT_PLUS_A": "amd", "COLAMD": "colamd"}
 ORDERS = PERMC | {name: name for name in ("amd", "colamd", "metis", "natural", "best")}
-METHODS = {name: name for name in ("umfpack", "cholmod", "klu")}
+METHODS = {name: name for name in ("umfpack", "cholmod", "klu", "ldlt", "static")}
 GROWTH = {"report": 0, "refactor": 1}  # trs_growth
 
 
 def splu(A: AnyMatrix, permc_spec: Permc | None = None, diag_pivot_thresh: Any = None, relax: Any = None,
          panel_size: Any = None, options: Any = None, *, method: Method | None = None, ops: str = "NTH",
          single: bool = False, on_growth: Growth = "refactor", growth_limit: float = 0.0,
-         **plan: Unpack[PlanOptions]) -> Factors:
+         boost: float = 0.0, signs: Any = None, **plan: Unpack[PlanOptions]) -> Factors:
     """Factor a sparse square matrix, as scipy.sparse.linalg.splu does.
 
     Parameters
@@ -42,8 +43,9 @@ def splu(A: AnyMatrix, permc_spec: Permc | None = None, diag_pivot_thresh: Any =
         in place.
     diag_pivot_thresh, relax, panel_size, options
         SuperLU's; they make no difference here.
-    method : {'umfpack', 'cholmod', 'klu'}, optional
-        None: chosen by the pattern and values of A.
+    method : {'umfpack', 'cholmod', 'klu', 'ldlt', 'static'}, optional
+        None: chosen by the pattern and values of A.  "ldlt": L D L^H of a symmetric or Hermitian A that need not be
+        definite, with pivots on the diagonal.  "static": pivots on the diagonal, computed on a GPU.
     ops : str
         The ops that will be solved; "N" alone takes less memory and a shorter analysis.
     single : bool
@@ -51,6 +53,9 @@ def splu(A: AnyMatrix, permc_spec: Permc | None = None, diag_pivot_thresh: Any =
     on_growth, growth_limit : {'refactor', 'report'}, float
         What an update on a GPU does when its values do not suit the pivots: factor anew with other ones, for which it
         has to wait, or leave it to `Factors.status` to say so.
+    boost, signs : float, array_like of int, optional
+        With "ldlt", a pivot smaller than `boost` times the largest entry of its column is replaced by that, and so is
+        one whose sign is not that of `signs` (1, -1; 0: any).  ``info.boosted`` counts them.
     **plan
         Options of Plan: solver, device, nrhs, threads, ...
 
@@ -97,7 +102,12 @@ def splu(A: AnyMatrix, permc_spec: Permc | None = None, diag_pivot_thresh: Any =
     settings = _abi.trs_factor_options(
         method=choice(METHODS, method, "method"), ordering=choice(ORDERS, permc_spec, "permc_spec"),
         plan=plan_options(matrix, ops=ops, **plan),
-        single=single, growth_limit=growth_limit, on_growth=pick(GROWTH, on_growth, "on_growth"))
+        single=single, growth_limit=growth_limit, on_growth=pick(GROWTH, on_growth, "on_growth"), boost=boost)
+    if signs is not None:
+        expected = np.ascontiguousarray(signs, np.int8)
+        if expected.shape != (matrix.struct.n,):
+            raise ValueError(f"signs has shape {expected.shape}, not {(matrix.struct.n,)}")
+        settings.signs = expected.ctypes.data_as(POINTER(c_int8))
     with as_scipy():
         return Factors(factor, matrix, settings, {"ops": ops, **plan}, fixed_pattern=False)
 

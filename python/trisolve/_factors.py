@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctypes import POINTER, byref, c_double, c_int64
+from ctypes import POINTER, byref, c_double, c_int8, c_int64
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, Callable
@@ -35,6 +35,13 @@ def stored(mat: Any) -> Any:
     return (tril(whole, -unit) if mat.kind & _abi.TRS_LOWER else triu(whole, unit)).asformat(whole.format)
 
 
+def signs_of(pointer: Any, n: int) -> NDArray[np.int8] | None:
+    """The signs of the pivots of L D L^H; None: of incomplete factors, or all are positive."""
+    signs = np.ones(n, np.int8)
+    C.trs_lu_inertia(pointer, None, None, signs.ctypes.data_as(POINTER(c_int8)))
+    return signs if (signs < 0).any() else None
+
+
 class Stored(SimpleNamespace):
     """What the library solves with, L U = scale A(P, Q) or L L^H = A(P, P), in arrays of NumPy: what a pickle has."""
 
@@ -50,11 +57,14 @@ class Stored(SimpleNamespace):
         L, U = _abi.trs_mat(), _abi.trs_mat()
         P, Q, scale = POINTER(c_int64)(), POINTER(c_int64)(), POINTER(c_double)()
         check(C.trs_lu_factors(pointer, L, U, P, Q, scale))
-        one_triangle = not U.ptr
-        return cls(L=stored(L), U=None if one_triangle else stored(U),
+        lower, upper = stored(L), stored(U) if U.ptr else None
+        signs = None if U.ptr else signs_of(pointer, L.n)
+        if signs is not None:  # L S L^H = A(P, P)
+            upper = csc_array(diags(signs) @ lower.conj().T)
+        return cls(L=lower, U=upper,
                    unit=(bool(L.kind & _abi.TRS_UNIT), bool(U.kind & _abi.TRS_UNIT)),
                    P=copy_array(P, L.n, "i8") if P else None,
-                   Q=copy_array(Q, L.n, "i8") if Q and not one_triangle else None,
+                   Q=copy_array(Q, L.n, "i8") if Q and upper is not None else None,
                    scale=copy_array(scale, L.n, "f8") if scale else None)
 
 
@@ -168,6 +178,15 @@ class Factors(Solver, LinearOperator):
         growth = c_double()
         check(C.trs_lu_status(self._handle.pointer, None, None, growth))
         return growth.value
+
+    def inertia(self) -> tuple[int, int]:
+        """How many eigenvalues of A are positive and negative, from the pivots of L D L^H or L L^H.
+
+        PivotError: `boost` has replaced pivots.  UnsupportedError: other factors say nothing of it.
+        """
+        positive, negative = c_int64(), c_int64()
+        check(C.trs_lu_inertia(self._handle.pointer, positive, negative, None))
+        return positive.value, negative.value
 
     @property
     def info(self) -> SimpleNamespace:

@@ -94,7 +94,7 @@ static void check_inertia(const trs_lu *lu, const full *A)
 static void check_factors(const trs_lu *lu, const full *A)
 {
     const int n = A->n;
-    signed char sign[N];
+    int8_t sign[N];
     trs_mat l;
     const int64_t *P;
     assert_int_equal(trs_lu_factors(lu, &l, NULL, &P, NULL, NULL), TRS_OK);
@@ -236,7 +236,7 @@ static void expected_signs(void **state)
 {
     (void)state;
     full A = full_new(4, false);
-    signed char signs[] = {1, -1, 1, 0}, sign[4];
+    int8_t signs[] = {1, -1, 1, 0}, sign[4];
     A.a[0] = 2, A.a[5] = 1e-3, A.a[10] = -4, A.a[15] = -5;
     trs_mat m = show_full(&A, &plain);
     const trs_factor_options opt = {.method = "ldlt", .boost = 0.5, .signs = signs};
@@ -291,7 +291,7 @@ static void no_memory(void **state)
     (void)state;
     full A = quasi_definite(false);
     trs_mat m = show_full(&A, &plain);
-    const signed char signs[N] = {1};
+    const int8_t signs[N] = {1};
     counter c = {.fail_at = 0};
     for (;; c.fail_at++) {
         const trs_factor_options opt = {

@@ -105,7 +105,7 @@ static int bad_pivot(const job *b, int64_t row)
 /* The pivot that is used in place of d. */
 static double boosted(job *b, int64_t row, double d)
 {
-    const signed char *signs = b->lu->signs;
+    const int8_t *signs = b->lu->signs;
     const double least = b->lu->boost * b->largest[row];
     const int sign = signs ? signs[row] : 0;
     const bool wrong = (sign > 0 && d < least) || (sign < 0 && d > -least);
@@ -139,7 +139,7 @@ static inline __attribute__((always_inline)) int factor_rows(job *b, int parts)
 /* ---- F and S ----------------------------------------------------------------------------------------- */
 
 /* Column j of L becomes that of F, and its diagonal sqrt |d(j)|. */
-static void scale_columns(const job *b, int parts, signed char *sign)
+static void scale_columns(const job *b, int parts, int8_t *sign)
 {
     const int64_t *ptr = b->d->ptr;
     for (int64_t j = 0; j < b->A->n; j++) {
