@@ -76,6 +76,7 @@ void trs_lu_destroy(trs_lu *lu)
     trs_plan_destroy(lu->l);
     trs_plan_destroy(lu->u);
     trs_lu_device_free(lu);
+    trs_lu_again_free(lu);
     trs_lu_half_free(lu);
     trs_lu_mat_free(lu, &lu->pattern);
     trs_lu_factors_free(lu, &lu->f);
@@ -153,7 +154,7 @@ static int plan_for(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *n
     return rc;
 }
 
-static void drop_plans(trs_lu *lu)
+void trs_lu_drop_plans(trs_lu *lu)
 {
     trs_plan_destroy(lu->l);
     trs_plan_destroy(lu->u);
@@ -204,7 +205,8 @@ static void take_over(trs_lu *lu, trs_factors *f)
     TRS_ASSERT(!f->P || is_permutation(f->P, f->L.n));
     TRS_ASSERT(!f->Q || is_permutation(f->Q, f->L.n));
     TRS_ASSERT(f->cholesky || f->U.n == f->L.n);
-    lu->ready = false;
+    lu->ready = lu->never_again = false;
+    trs_lu_again_free(lu);
     trs_lu_factors_free(lu, &lu->f);
     lu->f = *f;
     memset(f, 0, sizeof *f);
@@ -215,11 +217,11 @@ int trs_lu_adopt(trs_lu *lu, trs_factors *f)
     const double start = trs_now();
     if (lu->device || !trs_lu_same_pattern(&lu->f.L, &f->L) ||
         !trs_lu_same_pattern(&lu->f.U, &f->U))
-        drop_plans(lu);
+        trs_lu_drop_plans(lu);
     trs_lu_device_free(lu);
     take_over(lu, f);
     int rc = trs_lu_plan(lu, false);
-    if (rc) drop_plans(lu); /* so that the next adopt makes new ones */
+    if (rc) trs_lu_drop_plans(lu); /* so that the next adopt makes new ones */
     trs_lu_set_info(lu, trs_now() - start);
     return rc;
 }
@@ -238,17 +240,17 @@ static int keep_pattern(trs_lu *lu, const trs_mat *A)
 int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f)
 {
     bool made = false;
-    if (lu->opt.device <= 0) return trs_lu_adopt(lu, f);
     int rc = keep_pattern(lu, A);
     if (rc) return rc;
+    if (lu->opt.device <= 0) return trs_lu_adopt(lu, f);
     /* a number of a DENSE matrix that was zero may not be so any more */
     if (lu->host_only || A->format == TRS_DENSE) return trs_lu_adopt(lu, f);
-    drop_plans(lu);
+    trs_lu_drop_plans(lu);
     trs_lu_device_free(lu);
     take_over(lu, f);
     rc = trs_lu_complete_make(lu, A, &made);
     if (!rc && !made) rc = trs_lu_plan(lu, false);
-    if (rc) drop_plans(lu);
+    if (rc) trs_lu_drop_plans(lu);
     return rc;
 }
 
