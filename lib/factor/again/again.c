@@ -71,7 +71,7 @@ static bool map(const trs_mat *m, bool lower, const trs_ilu_rows *r, int64_t *ne
     for (int64_t l = 0; l < m->n; l++)
         for (int64_t p = trs_major_begin(m, l); p < trs_major_end(m, l); p++) {
             const int64_t k = trs_minor_index(m, l, p), i = by_rows ? l : k, j = by_rows ? k : l;
-            to[p] = TRS_SRC_UNIT;
+            to[p] = r->t.nnz; /* there is a 1 */
             if (lower && i == j) continue;
             if (next[i] == r->t.ptr[i + 1] || r->t.idx[next[i]] != j) return false;
             to[p] = next[i]++;

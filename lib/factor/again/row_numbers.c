@@ -44,7 +44,9 @@ static void do_rows(void *user, int thread, int32_t begin, int32_t end)
     char *w = (char *)r->work + (size_t)(n * thread) * trs_size(r->rows.t.dtype);
     if (thread == 0 && trs_step("factorization", (double)begin / (double)n))
         atomic_store(&s->canceled, true);
-    if (!atomic_load(&s->canceled)) s->rows(r, begin, end, s->a, w, &s->outcome[thread]);
+    if (atomic_load(&s->canceled)) return;
+    if (r->product) trs_again_products_rows(r, begin, end, s->a, &s->outcome[thread]);
+    else s->rows(r, begin, end, s->a, w, &s->outcome[thread]);
 }
 
 trs_again_outcome trs_again_rows_run(const trs_again_rows *r, const void *a)
@@ -69,28 +71,7 @@ trs_again_outcome trs_again_rows_run(const trs_again_rows *r, const void *a)
 
 #else
 
-#if IS_COMPLEX
-typedef double complex FN(number);
-#else
-typedef double FN(number);
-#endif
-
-/* a b, without the test for NaN that the C standard demands of complex products. */
-TRS_INLINE FN(number) FN(product)(FN(number) a, FN(number) b)
-{
-#if IS_COMPLEX
-    const double re = creal(a) * creal(b) - cimag(a) * cimag(b);
-    const double im = creal(a) * cimag(b) + cimag(a) * creal(b);
-    return CMPLX(re, im);
-#else
-    return a * b;
-#endif
-}
-
-TRS_INLINE double FN(size)(FN(number) z)
-{
-    return fabs(creal(z)) + fabs(cimag(z));
-}
+#include "again_number.h"
 
 /* w = row i of A. */
 TRS_INLINE void FN(scatter)(const trs_again_rows *r, int32_t i, const T *a, FN(number) * w,
@@ -146,7 +127,7 @@ TRS_INLINE void FN(gather)(const trs_again_rows *r, int32_t i, FN(number) * w, t
 {
     const trs_ilu_rows *f = &r->rows;
     const int32_t *idx = f->t.idx;
-    FN(number) *U = f->t.val, *inverse = r->inverse;
+    FN(number) *U = f->t.val;
     double largest = 0;
     for (int64_t p = f->diag[i]; p < f->t.ptr[i + 1]; p++) {
         const FN(number) z = U[p] = w[idx[p]];
@@ -154,14 +135,8 @@ TRS_INLINE void FN(gather)(const trs_again_rows *r, int32_t i, FN(number) * w, t
         w[idx[p]] = 0;
         if (!(size <= largest)) largest = size;
     }
-    const FN(number) pivot = U[f->diag[i]];
-    const double size = FN(size)(pivot);
-    r->largest[i] = largest;
-    inverse[i] = 1 / pivot;
-    if (largest > o->largest) o->largest = largest;
-    if (size < o->least) o->least = size;
-    if (size > o->most) o->most = size;
-    if (!isfinite(largest) || !isnormal(size) || !isnormal(FN(size)(inverse[i]))) o->bad = true;
+    FN(pivot)(r, i, U[f->diag[i]], o);
+    FN(row_done)(r, i, largest, o);
 }
 
 CLONES static void FN(some_rows)(const trs_again_rows *r, int32_t begin, int32_t end, const void *a,
@@ -170,7 +145,7 @@ CLONES static void FN(some_rows)(const trs_again_rows *r, int32_t begin, int32_t
     const trs_ilu_rows *f = &r->rows;
     FN(number) *w = work;
     for (int32_t k = begin; k < end; k++) {
-        const int32_t i = f->topo[k];
+        const int32_t i = f->threads > 1 ? f->topo[k] : k;
         FN(scatter)(r, i, a, w, o);
         for (int64_t p = f->t.ptr[i]; p < f->diag[i];) {
             const int32_t j = f->t.idx[p];

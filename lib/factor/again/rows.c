@@ -127,7 +127,7 @@ static int new_rows(trs_context *ctx, const trs_complete_fill *fill, int64_t ent
     t->nnz = nnz;
     t->ptr = trs_new(ctx, n + 1, sizeof *t->ptr, "row pointers of the factors");
     t->idx = trs_new(ctx, nnz, sizeof *t->idx, "the pattern of the factors");
-    t->val = trs_new(ctx, nnz, size, "the values of the factors");
+    t->val = trs_new(ctx, nnz + 1, size, "the values of the factors");
     r->rows.diag = trs_new(ctx, n, sizeof *r->rows.diag, "places of the diagonal");
     r->a_ptr = trs_new(ctx, n + 1, sizeof *r->a_ptr, "rows of A");
     r->a_idx = trs_new(ctx, entries, sizeof *r->a_idx, "rows of A");
@@ -151,12 +151,15 @@ static int make(trs_context *ctx, const trs_complete_fill *fill, int64_t entries
     int rc = new_rows(ctx, fill, entries, f->scale, r);
     if (!rc) rc = sort_rows(ctx, fill, r);
     if (rc) return rc;
+    const double one[2] = {1, 0};
+    trs_number_put(r->rows.t.val, r->rows.t.dtype, fill->nnz, one);
     memcpy(r->rows.t.ptr, fill->ptr, ((size_t)fill->n + 1) * sizeof *fill->ptr);
     memset(r->work, 0, (size_t)(fill->n * r->rows.threads) * trs_size(r->rows.t.dtype));
     for (int64_t k = 0; k < fill->n && f->scale; k++) r->scale[k] = f->scale[f->P[k]];
     list_a(fill, r);
     find_runs(r);
-    return cut_levels(ctx, r);
+    rc = cut_levels(ctx, r);
+    return rc ? rc : trs_again_products_make(ctx, r);
 }
 
 int trs_again_rows_make(trs_context *ctx, const trs_mat *A, const trs_factors *f, int64_t limit,
@@ -177,5 +180,6 @@ void trs_again_rows_free(trs_context *ctx, trs_again_rows *r)
 {
     trs_free_all(&ctx->mem, r->rows.diag, (void *)r->rows.topo, r->rows.stage, r->rows.progress,
                  r->a_ptr, r->a_idx, r->a_src, r->scale, r->same, r->dense, r->largest, r->inverse,
-                 r->work);
+                 r->work, r->product, r->product_ptr, r->a_row, r->a_to, r->l_ptr, r->l,
+                 r->divided);
 }
