@@ -192,7 +192,7 @@ int trs_plan_redirect(trs_plan *p, const trs_mat *m, const int64_t *to)
             if (t->src[e] >= 0) t->src[e] = to[t->src[e]];
     }
     p->given = *m;
-    p->imported_is_t = false;
+    p->imported_is_t = m->format != TRS_CSR;
     return TRS_OK;
 }
 

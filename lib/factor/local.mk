@@ -6,7 +6,8 @@ libcore_la_SOURCES += lib/factor/determinant.c lib/factor/incomplete/fill.c lib/
 	lib/factor/order.c lib/factor/order.h \
 	lib/factor/device/complete.c lib/factor/device/complete_factors.c \
 	lib/factor/device/complete_fill.c lib/factor/device/complete_fill.h \
-	lib/factor/again/again.c lib/factor/again/again.h lib/factor/again/again_number.h \
+	lib/factor/again/again.c lib/factor/again/again.h lib/factor/again/again_fronts.h lib/factor/again/again_number.h \
+	lib/factor/again/front_numbers.c lib/factor/again/fronts.c \
 	lib/factor/again/products.c lib/factor/again/row_numbers.c lib/factor/again/rows.c \
 	lib/factor/device/fetch.c lib/factor/device/fronts.c lib/factor/device/lu_device.c lib/factor/device/lu_device.h
 EXTRA_DIST += lib/factor/README.md

@@ -215,7 +215,7 @@ static void take_over(trs_lu *lu, trs_factors *f)
 int trs_lu_adopt(trs_lu *lu, trs_factors *f)
 {
     const double start = trs_now();
-    if (lu->device || !trs_lu_same_pattern(&lu->f.L, &f->L) ||
+    if (lu->device || lu->again || !trs_lu_same_pattern(&lu->f.L, &f->L) ||
         !trs_lu_same_pattern(&lu->f.U, &f->U))
         trs_lu_drop_plans(lu);
     trs_lu_device_free(lu);
@@ -269,6 +269,7 @@ int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P, 
     trs_enter();
     int rc = TRS_OK;
     if (lu && lu->device && lu->ready) rc = trs_lu_device_fetch((trs_lu *)lu);
+    if (!rc && lu) rc = trs_lu_again_fetch((trs_lu *)lu);
     if (rc) return trs_leave(rc);
     if (!lu || !lu->f.L.ptr) return trs_leave(trs_fail(TRS_EARG, "factors: there are none"));
     if (L) *L = lu->f.L;

@@ -149,6 +149,8 @@ void trs_lu_vectors_free(trs_lu *lu);
  * to do it.  Otherwise the result is that of the update. */
 int trs_lu_again(trs_lu *lu, const trs_mat *A, bool *done);
 void trs_lu_again_free(trs_lu *lu);
+/* Bring the values of lu->f up to date, which plans do not read.  TRS_OK, TRS_EMEM. */
+int trs_lu_again_fetch(trs_lu *lu);
 
 /* Solve once after a factorisation of A, and let lu->refined be A if solves have to refine their x.  Returns TRS_OK, or as
  * trs_lu_solve. */

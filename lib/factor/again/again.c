@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "again.h"
+#include "again_fronts.h"
 #include "base/debug.h"
 #include "factor/lu_mat.h"
 
@@ -15,6 +16,7 @@
 
 struct trs_lu_again {
     trs_again_rows rows;
+    trs_again_fronts fronts; /* of L L^H, which has no rows */
     /* growth up to which the pivots suit */
     double limit;
     int64_t *refined; /* [nnz of A] place of each entry in lu->refined; NULL: nothing is refined */
@@ -30,6 +32,7 @@ void trs_lu_again_free(trs_lu *lu)
     trs_context ctx = {.mem = lu->mem};
     if (!a) return;
     trs_again_rows_free(&ctx, &a->rows);
+    if (lu->f.cholesky) trs_again_fronts_free(&a->fronts);
     trs_lu_free(lu, a->refined, a);
     lu->again = NULL;
 }
@@ -143,24 +146,61 @@ static int find_refined(trs_lu *lu, const trs_mat *A, int64_t **places)
     return TRS_OK;
 }
 
-static int make(trs_lu *lu, const trs_mat *A)
+static int make_rows(trs_lu *lu, trs_context *ctx, const trs_mat *A)
 {
-    trs_context ctx = {.mem = lu->mem, .base = lu->base};
     const trs_factors *f = &lu->f;
+    struct trs_lu_again *a = lu->again;
+    const trs_tri *t = &a->rows.rows.t;
     const int64_t fill = MOST_FILL * (f->L.nnz + f->U.nnz) + f->L.n;
-    ctx.threads = lu->opt.threads > 0 ? lu->opt.threads : trs_default_threads();
-    struct trs_lu_again *a = lu->again = trs_alloc_zero(&lu->mem, 1, sizeof *a);
-    if (!a) return trs_fail(TRS_EMEM, "out of memory for a handle");
-    trs_tri *t = &a->rows.rows.t;
-    int rc = trs_again_rows_make(&ctx, A, f, fill, &a->rows);
+    int rc = trs_again_rows_make(ctx, A, f, fill, &a->rows);
     if (!rc) rc = find_refined(lu, A, &a->refined);
     if (!rc) a->limit = fmin(slack * growth_of(f, a->rows.largest), most_growth);
     if (!rc) rc = join(lu, &a->rows.rows);
+    if (rc) trs_free_all(&lu->mem, t->ptr, t->idx, t->val);
+    return rc;
+}
+
+/* The plan reads the panels of the fronts. */
+static int make_fronts(trs_lu *lu, trs_context *ctx, const trs_mat *A)
+{
+    const trs_factors *f = &lu->f;
+    struct trs_lu_again *a = lu->again;
+    int rc = trs_again_fronts_make(ctx, A, f->P, f->L.dtype, &a->fronts);
+    int64_t *to = NULL;
+    if (!rc) to = trs_lu_alloc(lu, f->L.nnz, sizeof *to, "places of the factors");
+    if (!rc && !to) rc = TRS_EMEM;
+    if (!rc && !trs_again_fronts_places(&a->fronts, &f->L, to)) rc = TRS_ESUPPORT;
+    if (!rc) rc = redirect(lu, lu->l, &f->L, to);
+    trs_lu_free(lu, to);
+    return rc;
+}
+
+static int make(trs_lu *lu, const trs_mat *A)
+{
+    trs_context ctx = {.mem = lu->mem, .base = lu->base};
+    ctx.threads = lu->opt.threads > 0 ? lu->opt.threads : trs_default_threads();
+    lu->again = trs_alloc_zero(&lu->mem, 1, sizeof *lu->again);
+    if (!lu->again) return trs_fail(TRS_EMEM, "out of memory for a handle");
+    const int rc = lu->f.cholesky ? make_fronts(lu, &ctx, A) : make_rows(lu, &ctx, A);
     if (!rc) return rc;
-    trs_free_all(&lu->mem, t->ptr, t->idx, t->val);
     trs_lu_again_free(lu);
     if (rc != TRS_ESUPPORT) return rc;
     lu->never_again = true;
+    return TRS_OK;
+}
+
+int trs_lu_again_fetch(trs_lu *lu)
+{
+    const trs_mat *L = &lu->f.L;
+    const size_t size = trs_size(L->dtype);
+    if (!lu->again || !lu->f.cholesky) return TRS_OK;
+    const trs_again_fronts *f = &lu->again->fronts;
+    int64_t *to = trs_lu_alloc(lu, L->nnz, sizeof *to, "places of the factors");
+    if (!to) return TRS_EMEM;
+    trs_again_fronts_places(f, L, to);
+    for (int64_t p = 0; p < L->nnz; p++)
+        memcpy((char *)L->val + (size_t)p * size, (char *)f->val + (size_t)to[p] * size, size);
+    trs_lu_free(lu, to);
     return TRS_OK;
 }
 
@@ -177,8 +217,9 @@ static bool has_pattern(const trs_lu *lu, const trs_mat *A)
 /* Can these factors be computed again? */
 static bool may(const trs_lu *lu, const trs_mat *A)
 {
-    return !lu->never_again && lu->ready && lu->opt.device <= 0 && lu->f.P && lu->f.U.ptr &&
-           !lu->f.incomplete && lu->opt.pivot != TRS_PIVOT_SKIP && has_pattern(lu, A);
+    return !lu->never_again && lu->ready && lu->opt.device <= 0 && lu->f.P && lu->f.L.n > 0 &&
+           !lu->f.incomplete && !lu->single && lu->opt.pivot != TRS_PIVOT_SKIP &&
+           has_pattern(lu, A);
 }
 
 static void refine_with(const trs_lu *lu, const trs_mat *A)
@@ -196,18 +237,31 @@ static void refine_with(const trs_lu *lu, const trs_mat *A)
 /* Give the numbers to the plans, or make plans of them. */
 static int feed_plans(trs_lu *lu)
 {
-    if (lu->single || !lu->l || !lu->u || !lu->own) return trs_lu_plan(lu, false);
+    trs_mat L = lu->f.L;
+    if (!lu->l || !lu->own) return trs_lu_plan(lu, false);
     const double start = trs_now();
-    int rc = trs_lu_plan_of(lu, &lu->l, &lu->f.L, "L", NULL);
-    if (!rc) rc = trs_lu_plan_of(lu, &lu->u, &lu->f.U, "U", NULL);
+    if (lu->f.cholesky) L.val = lu->again->fronts.val;
+    int rc = trs_lu_plan_of(lu, &lu->l, &L, "L", NULL);
+    if (!rc && !lu->f.cholesky) rc = trs_lu_plan_of(lu, &lu->u, &lu->f.U, "U", NULL);
     trs_lu_set_info(lu, trs_now() - start);
     lu->ready = !rc;
     return rc;
 }
 
-static bool suits(const trs_lu *lu, const trs_again_outcome *o)
+/* Do the pivots suit these values?  Then the factors are there. */
+static bool compute_rows(trs_lu *lu, const trs_mat *A)
 {
-    return !o->bad && isfinite(o->largest_a) && o->largest <= lu->again->limit * o->largest_a;
+    const struct trs_lu_again *a = lu->again;
+    const trs_again_outcome o = trs_again_rows_run(&a->rows, A->val);
+    lu->f.rcond = o.least / o.most;
+    return !o.bad && isfinite(o.largest_a) && o.largest <= a->limit * o.largest_a;
+}
+
+static bool compute_fronts(trs_lu *lu, const trs_mat *A)
+{
+    const trs_again_pivots o = trs_again_fronts_run(&lu->again->fronts, A->dtype, A->val);
+    lu->f.rcond = o.least / o.most * (o.least / o.most);
+    return !o.bad;
 }
 
 int trs_lu_again(trs_lu *lu, const trs_mat *A, bool *done)
@@ -218,11 +272,10 @@ int trs_lu_again(trs_lu *lu, const trs_mat *A, bool *done)
     int rc = lu->again ? TRS_OK : make(lu, A);
     if (rc || !lu->again) return rc;
     lu->ready = lu->singular = false;
-    const trs_again_outcome o = trs_again_rows_run(&lu->again->rows, A->val);
+    const bool suits = lu->f.cholesky ? compute_fronts(lu, A) : compute_rows(lu, A);
     rc = trs_canceled();
-    *done = rc || suits(lu, &o);
-    if (rc || !*done) return rc;
-    lu->f.rcond = o.least / o.most;
+    *done = rc || suits;
+    if (rc || !suits) return rc;
     lu->info.seconds_factor = trs_now() - start;
     refine_with(lu, A);
     return feed_plans(lu);
