@@ -66,7 +66,7 @@ static double growth_of(const trs_factors *f, double *row)
 
 /* ---- from the factors of the library to the rows ---------------------------------------------------- */
 
-/* to [p]: where entry p of a factor stands in the rows.  next [n] is scratch.  false: the rows have other entries. */
+/* to [p]: where entry p of a factor stands in the rows.  next [n] is scratch.  false: the rows lack an entry. */
 static bool map(const trs_mat *m, bool lower, const trs_ilu_rows *r, int64_t *next, int64_t *to)
 {
     const bool by_rows = trs_by_rows(m);
@@ -79,8 +79,6 @@ static bool map(const trs_mat *m, bool lower, const trs_ilu_rows *r, int64_t *ne
             if (next[i] == r->t.ptr[i + 1] || r->t.idx[next[i]] != j) return false;
             to[p] = next[i]++;
         }
-    for (int64_t i = 0; i < m->n; i++)
-        if (next[i] != (lower ? r->diag[i] : r->t.ptr[i + 1])) return false;
     return true;
 }
 
@@ -111,8 +109,8 @@ static int join(trs_lu *lu, const trs_ilu_rows *r)
     int64_t *next = trs_lu_alloc(lu, f->L.n, sizeof *next, "places of the factors");
     int rc = to && next ? TRS_OK : TRS_EMEM;
     show(&r->t, &L, &U);
-    const bool same = !rc && lu->l && lu->u && map(&f->L, true, r, next, to) &&
-                      map(&f->U, false, r, next, to + f->L.nnz);
+    const bool same = !rc && lu->l && lu->u && f->L.nnz + f->U.nnz - f->L.n == r->t.nnz &&
+                      map(&f->L, true, r, next, to) && map(&f->U, false, r, next, to + f->L.nnz);
     if (same) rc = redirect(lu, lu->l, &L, to);
     if (same && !rc) rc = redirect(lu, lu->u, &U, to + f->L.nnz);
     if (rc || !same) trs_lu_drop_plans(lu);

@@ -117,30 +117,47 @@ static int cut_levels(trs_context *ctx, trs_again_rows *r)
 
 /* ---- beginning and end --------------------------------------------------------------------------- */
 
-static int new_rows(trs_context *ctx, const trs_complete_fill *fill, int64_t entries, bool scaled,
-                    trs_again_rows *r)
+static int new_pattern(trs_context *ctx, const trs_complete_fill *fill, int64_t entries,
+                       trs_again_rows *r)
 {
-    const int64_t n = fill->n, nnz = fill->nnz;
+    const int64_t n = fill->n;
     trs_tri *t = &r->rows.t;
-    const size_t size = trs_size(t->dtype);
     t->n = (int32_t)n;
-    t->nnz = nnz;
+    t->nnz = fill->nnz;
     t->ptr = trs_new(ctx, n + 1, sizeof *t->ptr, "row pointers of the factors");
-    t->idx = trs_new(ctx, nnz, sizeof *t->idx, "the pattern of the factors");
-    t->val = trs_new(ctx, nnz + 1, size, "the values of the factors");
+    t->idx = trs_new(ctx, t->nnz, sizeof *t->idx, "the pattern of the factors");
     r->rows.diag = trs_new(ctx, n, sizeof *r->rows.diag, "places of the diagonal");
     r->a_ptr = trs_new(ctx, n + 1, sizeof *r->a_ptr, "rows of A");
     r->a_idx = trs_new(ctx, entries, sizeof *r->a_idx, "rows of A");
     r->a_src = trs_new(ctx, entries, sizeof *r->a_src, "rows of A");
+    return t->ptr && t->idx && r->rows.diag && r->a_ptr && r->a_idx && r->a_src ? TRS_OK : TRS_EMEM;
+}
+
+static int make_pattern(trs_context *ctx, const trs_complete_fill *fill, int64_t entries,
+                        trs_again_rows *r)
+{
+    int rc = new_pattern(ctx, fill, entries, r);
+    if (!rc) rc = sort_rows(ctx, fill, r);
+    if (rc) return rc;
+    memcpy(r->rows.t.ptr, fill->ptr, ((size_t)fill->n + 1) * sizeof *fill->ptr);
+    list_a(fill, r);
+    return trs_again_products_make(ctx, r);
+}
+
+static int new_numbers(trs_context *ctx, bool scaled, trs_again_rows *r)
+{
+    trs_tri *t = &r->rows.t;
+    const int64_t n = t->n;
+    const size_t size = trs_size(t->dtype);
+    t->val = trs_new(ctx, t->nnz + 1, size, "the values of the factors");
     r->same = trs_new(ctx, n, sizeof *r->same, "rows of one pattern");
     r->dense = trs_new(ctx, n, sizeof *r->dense, "rows of one pattern");
     r->largest = trs_new(ctx, n, sizeof *r->largest, "the growth of the factors");
     r->inverse = trs_new(ctx, n, size, "pivots");
-    r->work = trs_new(ctx, n * r->rows.threads, size, "a row");
+    r->work = trs_alloc_zero(&ctx->mem, n * r->rows.threads, size);
     if (scaled) r->scale = trs_new(ctx, n, sizeof *r->scale, "the row scaling");
-    return t->ptr && t->idx && t->val && r->rows.diag && r->a_ptr && r->a_idx && r->a_src &&
-                   r->same && r->dense && r->largest && r->inverse && r->work &&
-                   (!scaled || r->scale)
+    if (!r->work) return trs_fail(TRS_EMEM, "out of memory for a row");
+    return t->val && r->same && r->dense && r->largest && r->inverse && (!scaled || r->scale)
                ? TRS_OK
                : TRS_EMEM;
 }
@@ -148,18 +165,14 @@ static int new_rows(trs_context *ctx, const trs_complete_fill *fill, int64_t ent
 static int make(trs_context *ctx, const trs_complete_fill *fill, int64_t entries,
                 const trs_factors *f, trs_again_rows *r)
 {
-    int rc = new_rows(ctx, fill, entries, f->scale, r);
-    if (!rc) rc = sort_rows(ctx, fill, r);
-    if (rc) return rc;
     const double one[2] = {1, 0};
-    trs_number_put(r->rows.t.val, r->rows.t.dtype, fill->nnz, one);
-    memcpy(r->rows.t.ptr, fill->ptr, ((size_t)fill->n + 1) * sizeof *fill->ptr);
-    memset(r->work, 0, (size_t)(fill->n * r->rows.threads) * trs_size(r->rows.t.dtype));
+    int rc = make_pattern(ctx, fill, entries, r);
+    if (!rc) rc = new_numbers(ctx, f->scale, r);
+    if (rc) return rc;
+    trs_number_put(r->rows.t.val, r->rows.t.dtype, r->rows.t.nnz, one);
     for (int64_t k = 0; k < fill->n && f->scale; k++) r->scale[k] = f->scale[f->P[k]];
-    list_a(fill, r);
     find_runs(r);
-    rc = cut_levels(ctx, r);
-    return rc ? rc : trs_again_products_make(ctx, r);
+    return cut_levels(ctx, r);
 }
 
 int trs_again_rows_make(trs_context *ctx, const trs_mat *A, const trs_factors *f, int64_t limit,
