@@ -181,9 +181,6 @@ int trs_plan_order_by_level(trs_operator *op); /* store the rows in level order 
 /* Make instances, the work space and the first values.  The operators are there, and the solver is chosen.  start: when
  * analyse began. */
 int trs_plan_finish(trs_plan *p, double start);
-/* Later values come as those of m, whose arrays may be NULL, where number p of val before is number to [p].
- * The plan has no TRS_PIVOT_SKIP, and m is CSR or CSC.  Returns TRS_OK, TRS_EMEM. */
-int trs_plan_redirect(trs_plan *p, const trs_mat *m, const int64_t *to);
 
 /* ---- facts (plan_info.c) ----------------------------------------------------------------------- */
 

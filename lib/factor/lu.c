@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "lu.h"
+#include "again/lu_again.h"
 #include "base/debug.h"
 #include "base/device.h"
 #include "core/refresh.h"

@@ -75,7 +75,7 @@ struct trs_lu {
     trs_mat pattern;
     struct trs_lu_again *again; /* what computes new values on the host; NULL: nothing yet */
     bool never_again;           /* nothing can, but the library */
-    bool reads_pattern;  /* update reads ptr and idx of A again */
+    bool reads_pattern;         /* update reads ptr and idx of A again */
     bool refreshes;      /* plans take values that are on the device, in the order of a stream */
     bool host_only;      /* no kernel refactors these factors on the device */
     bool refactors;      /* new values that do not suit the pivots are factored on the host */
@@ -145,13 +145,6 @@ trs_dtype trs_lu_plan_type(const trs_lu *lu); /* the type of the plans */
 int trs_lu_vectors(trs_lu *lu);
 void trs_lu_vectors_free(trs_lu *lu);
 
-/* Factor A, which is on the host, with the pivots of the last A (again/again.c).  *done = false and TRS_OK: the library has
- * to do it.  Otherwise the result is that of the update. */
-int trs_lu_again(trs_lu *lu, const trs_mat *A, bool *done);
-void trs_lu_again_free(trs_lu *lu);
-/* Bring the values of lu->f up to date, which plans do not read.  TRS_OK, TRS_EMEM. */
-int trs_lu_again_fetch(trs_lu *lu);
-
 /* Solve once after a factorisation of A, and let lu->refined be A if solves have to refine their x.  Returns TRS_OK, or as
  * trs_lu_solve. */
 int trs_lu_watch(trs_lu *lu, const trs_csc *A);
@@ -166,7 +159,6 @@ int trs_lu_solve_hosted(trs_lu *lu, trs_op op, void *x, void *stage, const trs_e
 int trs_lu_no_factors(const trs_lu *lu, const char *asked);
 /* Make the plans of lu->f, or give them the values of lu->f; only_l: the plan of L alone. */
 int trs_lu_plan(trs_lu *lu, bool only_l);
-void trs_lu_drop_plans(trs_lu *lu);
 /* Make the plan of one triangle, or give it new values in the order of the stream.  A plan that cannot be analysed is
  * destroyed.  The name is for sentences. */
 int trs_lu_plan_of(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *name, void *stream);

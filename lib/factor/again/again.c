@@ -8,7 +8,9 @@
 
 #include "again.h"
 #include "again_fronts.h"
+#include "lu_again.h"
 #include "base/debug.h"
+#include "core/refresh.h"
 #include "factor/lu_mat.h"
 
 #include <math.h>

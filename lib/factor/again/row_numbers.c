@@ -20,7 +20,7 @@
 #include <math.h>
 #include <stdatomic.h>
 
-enum { DEPTH = 4, WIDE = 8 };
+enum { DEPTH = 8, WIDE = 8 };
 
 typedef double wide __attribute__((vector_size(64), aligned(sizeof(double)), may_alias));
 
@@ -97,14 +97,14 @@ TRS_INLINE void FN(eliminate)(const trs_again_rows *r, int32_t k, int depth, FN(
     const trs_ilu_rows *f = &r->rows;
     const FN(number) *Ux = f->t.val, *inverse = r->inverse, *u[DEPTH];
     FN(number) l[DEPTH];
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int d = 0; d < depth; d++) {
         const FN(number) *row = Ux + f->diag[k + d];
         l[d] = L[d] = FN(product)(w[k + d], inverse[k + d]);
         const double size = FN(size)(l[d]) * r->largest[k + d];
         if (size > *growth) *growth = size;
         w[k + d] = 0;
-#pragma GCC unroll 4
+#pragma GCC unroll 8
         for (int e = d + 1; e < depth; e++) w[k + e] -= FN(product)(l[d], row[e - d]);
         u[d] = row + depth - d;
     }
@@ -114,7 +114,7 @@ TRS_INLINE void FN(eliminate)(const trs_again_rows *r, int32_t k, int depth, FN(
     int64_t q = 0;
     for (; q < apart; q++) {
         FN(number) s = w[idx[q]];
-#pragma GCC unroll 4
+#pragma GCC unroll 8
         for (int d = 0; d < depth; d++) s -= FN(product)(l[d], u[d][q]);
         w[idx[q]] = s;
     }
@@ -123,14 +123,14 @@ TRS_INLINE void FN(eliminate)(const trs_again_rows *r, int32_t k, int depth, FN(
 #if !IS_COMPLEX
     for (; q + WIDE <= all; q += WIDE) {
         wide s = *(const wide *)(x + q);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
         for (int d = 0; d < depth; d++) s -= l[d] * *(const wide *)(u[d] + q);
         *(wide *)(x + q) = s;
     }
 #endif
     for (; q < all; q++) {
         FN(number) s = x[q];
-#pragma GCC unroll 4
+#pragma GCC unroll 8
         for (int d = 0; d < depth; d++) s -= FN(product)(l[d], u[d][q]);
         x[q] = s;
     }
@@ -166,6 +166,7 @@ CLONES static void FN(some_rows)(const trs_again_rows *r, int32_t begin, int32_t
             const int64_t depth = trs_min(r->same[j] + 1, f->diag[i] - p);
             FN(number) *L = (FN(number) *)f->t.val + p;
             if (depth >= DEPTH) FN(eliminate)(r, j, DEPTH, L, w, &o->largest), p += DEPTH;
+            else if (depth >= 4) FN(eliminate)(r, j, 4, L, w, &o->largest), p += 4;
             else if (depth >= 2) FN(eliminate)(r, j, 2, L, w, &o->largest), p += 2;
             else FN(eliminate)(r, j, 1, L, w, &o->largest), p++;
         }
