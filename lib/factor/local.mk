@@ -10,7 +10,7 @@ libcore_la_SOURCES += lib/factor/determinant.c lib/factor/incomplete/fill.c lib/
 	lib/factor/again/front_numbers.c lib/factor/again/fronts.c \
 	lib/factor/again/lu_again.h lib/factor/again/products.c lib/factor/again/row_numbers.c lib/factor/again/rows.c \
 	lib/factor/device/fetch.c lib/factor/device/fronts.c lib/factor/device/lu_device.c lib/factor/device/lu_device.h
-EXTRA_DIST += lib/factor/README.md
+EXTRA_DIST += lib/factor/README.md lib/factor/again/README.md
 
 # tests
 if HAVE_CMOCKA
