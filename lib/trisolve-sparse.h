@@ -1430,9 +1430,10 @@ TRS_API void trs_lu_work_destroy(trs_lu_work *work);
  * Factors with large growth give an x with fewer correct digits than partial pivoting.  So each
  * factorization of an F64 or C64 matrix by UMFPACK or KLU on the host ends with a solve that
  * measures the backward error of an x.  If it exceeds 5 times the machine precision, the factors
- * keep A, and each solve takes one step of refinement.  Updates with the same pivots keep this.  Such a solve takes a little more than
- * twice the time (trs_lu_info.refines).  On a device, with single precision, and with incomplete
- * and imported factors, the function does not refine; trs_lu_refine does.
+ * keep A, and each solve takes one step of refinement.  Updates with the same pivots do not
+ * change this.  Such a solve takes a little more than twice the time (trs_lu_info.refines).  On a
+ * device, with single precision, and with incomplete and imported factors, the function does not
+ * refine; trs_lu_refine does.
  * Returns TRS_OK, TRS_EARG, TRS_ESUPPORT, TRS_EMEM, TRS_EDEVICE, TRS_ELIBRARY, or:
  *     TRS_ESTATE ; there are no factors, op is not one of the ops, the work space belongs to
  *         other plans, or another thread is in a solve with it, as in trs_solve. */
