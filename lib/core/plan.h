@@ -181,7 +181,6 @@ int trs_plan_order_by_level(trs_operator *op); /* store the rows in level order 
 /* Make instances, the work space and the first values.  The operators are there, and the solver is chosen.  start: when
  * analyse began. */
 int trs_plan_finish(trs_plan *p, double start);
-
 /* ---- facts (plan_info.c) ----------------------------------------------------------------------- */
 
 int trs_plan_keep_topo(trs_plan *p); /* makes p->topo, if the host has the levels of T */

@@ -70,6 +70,12 @@ static bool is_known(const struct trs_lu_half *h, const trs_mat *A)
            trs_lu_same_pattern(&h->pattern, A);
 }
 
+/* Does A bring a pattern that has to be read? */
+static bool brings_pattern(const trs_lu *lu, const trs_mat *A)
+{
+    return lu->reads_pattern && A->device <= 0 && A->ptr && !is_known(lu->half, A);
+}
+
 /* The values come to the host, wherever they are. */
 static int take_here(trs_lu *lu, const trs_mat *A, bool pattern, void *stream)
 {
@@ -116,8 +122,7 @@ static int take_there(struct trs_lu_half *h, const trs_mat *A, void *stream, trs
 static int take(trs_lu *lu, const trs_mat *A, bool first, void *stream, trs_mat *whole)
 {
     struct trs_lu_half *h = lu->half;
-    const bool pattern =
-        first || (lu->reads_pattern && A->device <= 0 && A->ptr && !is_known(h, A));
+    const bool pattern = first || brings_pattern(lu, A);
     const bool stays = !pattern && A->device > 0 && A->device == lu->opt.device;
     if (A->device > 0 && lu->opt.device <= 0)
         return trs_fail(TRS_ESUPPORT, "A must be in host memory");
