@@ -1337,9 +1337,13 @@ TRS_API int trs_lu_replace(trs_lu *lu, const trs_mat *L, const trs_mat *U, const
  * After trs_factor, the same holds if a device computes the factors and A is there.  If A is on
  * the host in this case, its pattern is compared with the first one, unless ptr and idx are NULL.
  * Otherwise the pattern may differ, and a new pattern is analysed again.  For the same pattern,
- * ordering and symbolic analysis are reused.  The plans are reused too if the factors have the
- * same pattern as before: always with L L^H, and with L U if the pivots stay in their places.
- * KLU leaves them there as long as the factors grow little more than with newly chosen pivots.
+ * the factors are computed on the host with the pivots, the scaling and the plans of before, as
+ * long as the pivots suit the new values: they grow at most 10 times as much as with newly chosen
+ * pivots.  The first such update allocates what all later ones need, and they allocate nothing.
+ * The bits do not depend on trs_options.threads.  If the pivots do not suit, and with plans in
+ * single precision, TRS_PIVOT_SKIP or a DENSE A, the library of trs_factor factors A, with the
+ * ordering and the symbolic analysis of before, and the plans are reused if the factors have the
+ * same pattern.
  *
  * Arrays and plans of trs_lu_factors and trs_lu_get_info remain valid after an update of the
  * factors of trs_ilu.  After an update of the factors of trs_factor they are invalid, with one
@@ -1393,8 +1397,9 @@ TRS_API int trs_lu_status(trs_lu *lu, int64_t *bad, int64_t *first, double *grow
  *     const int64_t **Q ; out [n].  As P.
  *     const double **scale ; out [n].  The array is NULL if there is no scaling.  NULL: not
  *         wanted.
- * ILU, and factors that a device computes, have L and U in the same arrays, L + U - I in CSR,
- * where only kind differs.  The function waits for such factors and copies them from the device.
+ * ILU, and L U that was updated with the same pivots or that a device computes, has both in the
+ * same arrays, L + U - I in CSR, where only kind differs.  The function waits for factors on a
+ * device and copies them from there.
  * Returns TRS_OK, or TRS_EARG (an argument is wrong, or there are no factors). */
 TRS_API int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P,
                            const int64_t **Q, const double **scale);
@@ -1434,9 +1439,10 @@ TRS_API void trs_lu_work_destroy(trs_lu_work *work);
  * Factors with large growth give an x with fewer correct digits than partial pivoting.  So each
  * factorization of an F64 or C64 matrix by UMFPACK or KLU on the host ends with a solve that
  * measures the backward error of an x.  If it exceeds 5 times the machine precision, the factors
- * keep A, and each solve takes one step of refinement.  Such a solve takes a little more than
- * twice the time (trs_lu_info.refines).  On a device, with single precision, and with incomplete
- * and imported factors, the function does not refine; trs_lu_refine does.
+ * keep A, and each solve takes one step of refinement.  Updates with the same pivots do not
+ * change this.  Such a solve takes a little more than twice the time (trs_lu_info.refines).  On a
+ * device, with single precision, and with incomplete and imported factors, the function does not
+ * refine; trs_lu_refine does.
  * Returns TRS_OK, TRS_EARG, TRS_ESUPPORT, TRS_EMEM, TRS_EDEVICE, TRS_ELIBRARY, or:
  *     TRS_ESTATE ; there are no factors, op is not one of the ops, the work space belongs to
  *         other plans, or another thread is in a solve with it, as in trs_solve. */

@@ -1,6 +1,6 @@
 # cuda/fronts
 EXTRA_DIST += cuda/fronts/README.md
-libcore_la_SOURCES += cuda/fronts/front_tree.c cuda/fronts/front_tree.h cuda/fronts/places.c \
+libcore_la_SOURCES += cuda/fronts/places.c \
 	cuda/fronts/schedule.c cuda/fronts/schedule.h
 if HAVE_CUDA
 libcore_la_SOURCES += cuda/fronts/arrays.cuh cuda/fronts/assemble.cuh cuda/fronts/fronts.cu \

@@ -27,7 +27,7 @@
 #ifndef TRS_FRONTS_SCHEDULE_H
 #define TRS_FRONTS_SCHEDULE_H
 
-#include "front_tree.h"
+#include "elimination/front_tree.h"
 #include "elimination/fronts.h"
 
 enum {

@@ -127,3 +127,24 @@ int trs_plan_growth(trs_plan *p, void *stream, double *growth)
     }
     return rc;
 }
+
+/* ---- other places ---- */
+
+int trs_plan_redirect(trs_plan *p, const trs_mat *m, const int64_t *to)
+{
+    for (int k = 0; k < p->sides; k++) {
+        trs_tri *t = &p->side[k].op.tri;
+        if (t->src) continue;
+        t->src = trs_new(&p->ctx, t->nnz, sizeof *t->src, "places of the values");
+        if (!t->src) return TRS_EMEM;
+        for (int64_t e = 0; e < t->nnz; e++) t->src[e] = e;
+    }
+    for (int k = 0; k < p->sides; k++) {
+        const trs_tri *t = &p->side[k].op.tri;
+        for (int64_t e = 0; e < t->nnz; e++)
+            if (t->src[e] >= 0) t->src[e] = to[t->src[e]];
+    }
+    p->given = *m;
+    p->imported_is_t = m->format != TRS_CSR;
+    return TRS_OK;
+}

@@ -38,4 +38,8 @@ int trs_plan_growth(trs_plan *p, void *stream, double *growth);
 /* Allocate on the device what a refresh needs and what is not there yet. */
 int trs_refresh_prepare(trs_plan *p);
 
+/* Later values come as those of m, whose arrays may be NULL, where number p of val before is number to [p].
+ * The plan has no TRS_PIVOT_SKIP, and m is CSR or CSC.  Returns TRS_OK, TRS_EMEM. */
+int trs_plan_redirect(trs_plan *p, const trs_mat *m, const int64_t *to);
+
 #endif

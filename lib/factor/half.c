@@ -15,6 +15,7 @@
 
 struct trs_lu_half {
     trs_mat shape;   /* of the triangle, without its arrays */
+    trs_mat pattern; /* of complete factors: the triangle's, in arrays of the lu */
     trs_whole whole; /* on the host */
     trs_context ctx; /* of the device */
     int64_t *from;   /* on the device: whole.from; NULL: no values came there yet */
@@ -34,6 +35,7 @@ void trs_lu_half_free(trs_lu *lu)
     if (!h) return;
     free_there(h);
     trs_whole_free(&h->ctx, &h->whole);
+    trs_lu_mat_free(lu, &h->pattern);
     trs_free(&lu->mem, h);
     lu->half = NULL;
 }
@@ -49,23 +51,41 @@ static int new_half(trs_lu *lu, const trs_mat *A)
 }
 
 /* Keep the pattern of A, which is on the host, with its values. */
-static int make(struct trs_lu_half *h, const trs_mat *A)
+static int make(trs_lu *lu, const trs_mat *A)
 {
+    struct trs_lu_half *h = lu->half;
     free_there(h);
     trs_whole_free(&h->ctx, &h->whole);
+    trs_lu_mat_free(lu, &h->pattern);
     h->shape = trs_lu_shape(A);
-    return trs_whole_make(&h->ctx, A, &h->whole);
+    const int rc = trs_whole_make(&h->ctx, A, &h->whole);
+    if (rc || !lu->reads_pattern || A->format == TRS_DENSE) return rc;
+    return trs_lu_mat_copy(lu, A, false, &h->pattern, "the pattern of a triangle");
+}
+
+/* Is this the triangle that was made whole, but for its values? */
+static bool is_known(const struct trs_lu_half *h, const trs_mat *A)
+{
+    return h->pattern.ptr && h->pattern.base == A->base && trs_same_arrays(&h->pattern, A) &&
+           trs_lu_same_pattern(&h->pattern, A);
+}
+
+/* Does A bring a pattern that has to be read? */
+static bool brings_pattern(const trs_lu *lu, const trs_mat *A)
+{
+    return lu->reads_pattern && A->device <= 0 && A->ptr && !is_known(lu->half, A);
 }
 
 /* The values come to the host, wherever they are. */
-static int take_here(struct trs_lu_half *h, const trs_mat *A, bool pattern, void *stream)
+static int take_here(trs_lu *lu, const trs_mat *A, bool pattern, void *stream)
 {
+    struct trs_lu_half *h = lu->half;
     trs_context ctx = {.mem = h->ctx.mem, .threads = 1, .device = A->device - 1};
     trs_mat host;
     if (A->device > 0 && trs_gpu_wait(stream)) /* it may still be writing them */
         return trs_fail(TRS_EDEVICE, "update: the stream has failed");
     int rc = trs_mat_fetch(&ctx, A, pattern, &host);
-    if (!rc && pattern) rc = make(h, &host);
+    if (!rc && pattern) rc = make(lu, &host);
     else if (!rc) trs_whole_values(&h->ctx, &h->whole, host.val);
     trs_mat_fetched(&ctx, A, &host);
     return rc;
@@ -102,7 +122,7 @@ static int take_there(struct trs_lu_half *h, const trs_mat *A, void *stream, trs
 static int take(trs_lu *lu, const trs_mat *A, bool first, void *stream, trs_mat *whole)
 {
     struct trs_lu_half *h = lu->half;
-    const bool pattern = first || (lu->reads_pattern && A->device <= 0 && A->ptr);
+    const bool pattern = first || brings_pattern(lu, A);
     const bool stays = !pattern && A->device > 0 && A->device == lu->opt.device;
     if (A->device > 0 && lu->opt.device <= 0)
         return trs_fail(TRS_ESUPPORT, "A must be in host memory");
@@ -112,7 +132,7 @@ static int take(trs_lu *lu, const trs_mat *A, bool first, void *stream, trs_mat 
     if (rc) return rc;
     if (pattern) rc = trs_check_values(A);
     else rc = trs_lu_check_shape(&h->shape, A);
-    if (!rc && !stays) rc = take_here(h, A, pattern, stream);
+    if (!rc && !stays) rc = take_here(lu, A, pattern, stream);
     if (rc) return rc;
     *whole = h->whole.mat;
     TRS_ASSERT(whole->n == A->n);

@@ -6,8 +6,11 @@ libcore_la_SOURCES += lib/factor/determinant.c lib/factor/incomplete/fill.c lib/
 	lib/factor/order.c lib/factor/order.h \
 	lib/factor/device/complete.c lib/factor/device/complete_factors.c \
 	lib/factor/device/complete_fill.c lib/factor/device/complete_fill.h \
+	lib/factor/again/again.c lib/factor/again/again.h lib/factor/again/again_fronts.h lib/factor/again/again_number.h \
+	lib/factor/again/front_numbers.c lib/factor/again/fronts.c \
+	lib/factor/again/lu_again.h lib/factor/again/products.c lib/factor/again/row_numbers.c lib/factor/again/rows.c \
 	lib/factor/device/fetch.c lib/factor/device/fronts.c lib/factor/device/lu_device.c lib/factor/device/lu_device.h
-EXTRA_DIST += lib/factor/README.md
+EXTRA_DIST += lib/factor/README.md lib/factor/again/README.md
 
 # tests
 if HAVE_CMOCKA
@@ -26,8 +29,8 @@ if HAVE_CUDA
 check_PROGRAMS += tests/factor/t_lu_device
 tests_factor_t_lu_device_SOURCES = tests/factor/t_lu_device.c $(THERE)
 endif
-check_PROGRAMS += tests/factor/t_lu tests/factor/t_lu_refine tests/factor/t_lu_solve_device tests/factor/t_rb \
-	tests/factor/t_static tests/factor/t_ldlt
+check_PROGRAMS += tests/factor/t_again tests/factor/t_lu tests/factor/t_lu_refine tests/factor/t_lu_solve_device \
+	tests/factor/t_rb tests/factor/t_static tests/factor/t_ldlt
 tests_factor_t_lu_solve_device_SOURCES = tests/factor/t_lu_solve_device.c $(THERE)
 endif
 endif

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "lu.h"
+#include "again/lu_again.h"
 #include "base/debug.h"
 #include "base/device.h"
 #include "core/refresh.h"
@@ -78,6 +79,7 @@ void trs_lu_destroy(trs_lu *lu)
     trs_plan_destroy(lu->l);
     trs_plan_destroy(lu->u);
     trs_lu_device_free(lu);
+    trs_lu_again_free(lu);
     trs_lu_half_free(lu);
     trs_lu_mat_free(lu, &lu->pattern);
     trs_lu_factors_free(lu, &lu->f);
@@ -207,7 +209,8 @@ static void take_over(trs_lu *lu, trs_factors *f)
     TRS_ASSERT(!f->P || is_permutation(f->P, f->L.n));
     TRS_ASSERT(!f->Q || is_permutation(f->Q, f->L.n));
     TRS_ASSERT(f->cholesky || f->U.n == f->L.n);
-    lu->ready = false;
+    lu->ready = lu->never_again = false;
+    trs_lu_again_free(lu);
     trs_lu_factors_free(lu, &lu->f);
     lu->f = *f;
     memset(f, 0, sizeof *f);
@@ -216,7 +219,7 @@ static void take_over(trs_lu *lu, trs_factors *f)
 int trs_lu_adopt(trs_lu *lu, trs_factors *f)
 {
     const double start = trs_now();
-    if (lu->device || !trs_lu_same_pattern(&lu->f.L, &f->L) ||
+    if (lu->device || lu->again || !trs_lu_same_pattern(&lu->f.L, &f->L) ||
         !trs_lu_same_pattern(&lu->f.U, &f->U))
         trs_lu_drop_plans(lu);
     trs_lu_device_free(lu);
@@ -241,9 +244,9 @@ static int keep_pattern(trs_lu *lu, const trs_mat *A)
 int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f)
 {
     bool made = false;
-    if (lu->opt.device <= 0) return trs_lu_adopt(lu, f);
     int rc = keep_pattern(lu, A);
     if (rc) return rc;
+    if (lu->opt.device <= 0) return trs_lu_adopt(lu, f);
     /* a number of a DENSE matrix that was zero may not be so any more */
     const bool there = A->format != TRS_DENSE && !f->sign && (f->symbolic || !lu->host_only);
     if (!there && !f->symbolic) return trs_lu_adopt(lu, f);
@@ -273,6 +276,7 @@ int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P, 
     trs_enter();
     int rc = TRS_OK;
     if (lu && lu->device && lu->ready) rc = trs_lu_device_fetch((trs_lu *)lu);
+    if (!rc && lu) rc = trs_lu_again_fetch((trs_lu *)lu);
     if (rc) return trs_leave(rc);
     if (!lu || !lu->f.L.ptr) return trs_leave(trs_fail(TRS_EARG, "factors: there are none"));
     if (L) *L = lu->f.L;

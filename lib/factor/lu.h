@@ -33,10 +33,11 @@ typedef struct trs_factors {
     bool incomplete;
     /* L and U are patterns without numbers, which only a device can compute */
     bool symbolic;
-    trs_mat L, U;   /* of type F64 or C64; cholesky: U is all zero */
-    int64_t *P, *Q; /* [n] each, two arrays; cholesky: Q = NULL */
-    double *scale;  /* [n] by row of A; NULL: there is no scaling */
-    double rcond;   /* 0: unknown */
+    trs_mat L, U;     /* of type F64 or C64; cholesky: U is all zero */
+    int64_t *P, *Q;   /* [n] each, two arrays; cholesky: Q = NULL */
+    double *scale;    /* [n] by row of A; NULL: there is no scaling */
+    double largest_a; /* max |scale a| of complete ones, |z| = |Re z| + |Im z| */
+    double rcond;     /* 0: unknown */
     /* [n] of the pivots in D, 1 or -1: A(P, P) = L S L^H with these on the diagonal of S; NULL: S = I.  Only with cholesky */
     int8_t *sign;
     const char *library, *ordering; /* names, which are constants */
@@ -76,9 +77,11 @@ struct trs_lu {
     struct trs_lu_device *device;
     struct trs_lu_half *half; /* A is Hermitian and comes as one triangle; NULL: all of it comes */
     bool lower_only;          /* of a Hermitian A the lower triangle is all that is read */
-    /* of complete factors with plans on a device: that of A, in arrays of the lu */
+    /* of complete factors: that of A, in arrays of the lu */
     trs_mat pattern;
-    bool reads_pattern;  /* update reads ptr and idx of A again */
+    struct trs_lu_again *again; /* what computes new values on the host; NULL: nothing yet */
+    bool never_again;           /* nothing can, but the library */
+    bool reads_pattern;         /* update reads ptr and idx of A again */
     bool refreshes;      /* plans take values that are on the device, in the order of a stream */
     bool host_only;      /* no kernel refactors these factors on the device */
     bool refactors;      /* new values that do not suit the pivots are factored on the host */

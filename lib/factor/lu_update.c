@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "lu_mat.h"
+#include "again/lu_again.h"
 #include "base/device.h"
 #include "core/plan.h"
 #include "device/lu_device.h"
@@ -10,11 +11,25 @@
 
 /* ---- on the host -------------------------------------------------------------------------------- */
 
+/* With the pivots of the last values, or else by the library. */
+static int update_here(trs_lu *lu, const trs_mat *A)
+{
+    bool done;
+    const int rc = trs_lu_again(lu, A, &done);
+    return rc || done ? rc : lu->update(lu, A);
+}
+
+/* Is A on the host, with its pattern, unless nothing could do without it? */
+static bool is_here(const trs_lu *lu, const trs_mat *A)
+{
+    return A->device <= 0 && (A->ptr || lu->opt.device <= 0 || !lu->pattern.ptr);
+}
+
 static int update_on_host(trs_lu *lu, const trs_mat *A, void *stream)
 {
     trs_context ctx = {.mem = lu->mem, .threads = 1};
     trs_mat host;
-    if (A->device <= 0 && (A->ptr || !lu->pattern.ptr)) return lu->update(lu, A);
+    if (is_here(lu, A)) return update_here(lu, A);
     if (lu->opt.device <= 0) return trs_fail(TRS_ESUPPORT, "A must be in host memory");
     const bool ours = !A->ptr && lu->reads_pattern; /* the stored pattern is that of A */
     int rc = trs_check_device(A->device);

@@ -286,6 +286,18 @@ static int refuse_name(const char *name)
                     name, best);
 }
 
+/* max |scale a|, by which the growth of later factors is measured. */
+static double largest_entry(const trs_csc *A, const double *scale)
+{
+    const int parts = A->is_complex ? 2 : 1;
+    double most = 0;
+    for (int64_t p = 0; p < A->nnz; p++) {
+        const double *z = A->x + parts * p, s = scale ? scale[A->i[p]] : 1;
+        most = fmax(most, s * (fabs(z[0]) + (A->is_complex ? fabs(z[1]) : 0)));
+    }
+    return most;
+}
+
 static int factor_csc(trs_lu *lu, backend *b, trs_csc *A, trs_factors *f)
 {
     int64_t unlike = 0; /* the first column without its mirror image, n: A is Hermitian */
@@ -347,6 +359,7 @@ static int factor_once(trs_lu *lu, const trs_mat *mat)
         trs_blas_begin(&limit, trs_blas_find(RTLD_DEFAULT), lu->opt.threads);
         rc = factor_csc(lu, b, &A, &f);
         trs_blas_end(&limit);
+        f.largest_a = largest_entry(&A, f.scale);
         lu->info.nnz_a = A.nnz;
         keep(lu, b, &A);
     }

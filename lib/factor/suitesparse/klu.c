@@ -4,10 +4,7 @@
  * order of the pivots; L and U are by columns, with the unit diagonal of L stored first and the diagonal of U last, once
  * they are sorted.  KLU works on one column at a time, without dense blocks, and prefers pivots on the diagonal.  So its
  * factors have the pattern that klu_order.c predicts when that of A is symmetric.
- * New values are factored with the pivots of the values before, which takes a fraction of the time.  These pivots are used
- * as long as the growth of the factors, max |l(i, k) u(k, j)| / max |R A|, which bounds their error, is little more than with
- * new pivots.  (KLU's own klu_rgrowth looks at U alone, and so misses what grows in L: see update_sees_growth_in_l in
- * t_lu.c.) The 64-bit interfaces are used.
+ * The 64-bit interfaces are used.
  * Source: Davis, Palamadai Natarajan, Algorithm 907: KLU, ACM TOMS 37 (2010) 36:1-36:17. */
 #include "config.h"
 
@@ -27,8 +24,7 @@ typedef struct klu {
     const char *ordering;
     klu_l_common common;
     klu_l_symbolic *symbolic;
-    klu_l_numeric *numeric; /* whose pivots new values keep; NULL: there is none */
-    double growth;          /* of the factors when its pivots were chosen */
+    klu_l_numeric *numeric; /* NULL, except during a factorisation */
 } klu;
 
 /* KLU's function for real or for complex numbers; both have the same arguments. */
@@ -86,7 +82,6 @@ static void release(trs_lu *lu, void *data)
 {
     klu *k = data;
     if (!k) return;
-    free_numeric(k);
     klu_l_free_symbolic(&k->symbolic, &k->common);
     trs_lu_free(lu, k);
 }
@@ -133,7 +128,7 @@ static int attempt(const trs_lu *lu, const trs_csc *A, klu *k, int scaling)
 }
 
 /* Choose pivots, with rows scaled by their sums. */
-static int factor_anew(const trs_lu *lu, const trs_csc *A, klu *k)
+static int factor_numbers(const trs_lu *lu, const trs_csc *A, klu *k)
 {
     enum { NO_SCALING = 0, BY_SUM = 1 };
     int rc = attempt(lu, A, k, BY_SUM);
@@ -146,15 +141,6 @@ static int factor_anew(const trs_lu *lu, const trs_csc *A, klu *k)
                         A->n - good, A->n);
     if (KLU(k, sort)(k->symbolic, k->numeric, &k->common)) return TRS_OK;
     return failed(k, "sorting L and U");
-}
-
-/* Compute L and U with the pivots of the values before.  false: there are none, or one has become bad. */
-static bool numbers_fit(const trs_csc *A, klu *k)
-{
-    if (!k->numeric || !KLU(k, refactor)(A->p, A->i, A->x, k->symbolic, k->numeric, &k->common) ||
-        k->common.status != KLU_OK)
-        return false;
-    return scalable(k) && finite_pivots(k) == A->n;
 }
 
 /* ---- the factors ---------------------------------------------------------------------------- */
@@ -230,79 +216,15 @@ static int take(trs_lu *lu, klu *k, trs_factors *f)
     return rc;
 }
 
-/* ---- growth --------------------------------------------------------------------------------- */
-
-static double size_of(const klu *k, const double *x, int64_t p)
-{
-    if (!k->is_complex) return fabs(x[p]);
-    return fabs(x[2 * p]) + fabs(x[2 * p + 1]);
-}
-
-/* max |R A|. */
-static double largest_entry(const klu *k, const trs_csc *A, const double *scale)
-{
-    double most = 0;
-    for (int64_t p = 0; p < A->nnz; p++) {
-        const double s = scale ? scale[A->i[p]] : 1;
-        most = fmax(most, s * size_of(k, A->x, p));
-    }
-    return most;
-}
-
-/* max |l(i, k) u(k, j)| / max |R A|.  row [n] is scratch, for the largest number of each row of U. */
-static double growth_of(const klu *k, const trs_csc *A, const trs_factors *f, double *row)
-{
-    const int64_t n = A->n, *Lp = f->L.ptr;
-    const int32_t *Ui = f->U.idx;
-    double most = 0;
-    memset(row, 0, (size_t)n * sizeof *row);
-    for (int64_t p = 0; p < f->U.nnz; p++) row[Ui[p]] = fmax(row[Ui[p]], size_of(k, f->U.val, p));
-    for (int64_t j = 0; j < n; j++) {
-        double column = 0;
-        for (int64_t p = Lp[j]; p < Lp[j + 1]; p++) column = fmax(column, size_of(k, f->L.val, p));
-        most = fmax(most, column * row[j]);
-    }
-    return most / largest_entry(k, A, f->scale);
-}
-
-static int measure_growth(trs_lu *lu, const klu *k, const trs_csc *A, const trs_factors *f,
-                          double *growth)
-{
-    double *row = trs_lu_alloc(lu, A->n, sizeof *row, "the growth of the factors");
-    if (!row) return TRS_EMEM;
-    *growth = growth_of(k, A, f, row);
-    trs_lu_free(lu, row);
-    return TRS_OK;
-}
-
 /* ---- factoring ------------------------------------------------------------------------------ */
-
-/* Factor with the pivots of the values before.  *good: they suit A, and f has the factors. */
-static int factor_again(trs_lu *lu, const trs_csc *A, klu *k, trs_factors *f, bool *good)
-{
-    const double slack = 100, most = 1e6; /* times what it was, and at all */
-    double growth = 0;
-    *good = false;
-    if (!numbers_fit(A, k)) return TRS_OK;
-    int rc = take(lu, k, f);
-    if (!rc) rc = measure_growth(lu, k, A, f, &growth);
-    *good = growth <= fmin(slack * k->growth, most);
-    if (rc || !*good) trs_lu_factors_free(lu, f);
-    return rc;
-}
 
 static int factor(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
 {
     klu *k = data;
-    bool good;
-    int rc = factor_again(lu, A, k, f, &good);
-    if (rc || good) return rc;
-    rc = factor_anew(lu, A, k);
+    int rc = factor_numbers(lu, A, k);
     if (!rc) rc = take(lu, k, f);
-    if (!rc) rc = measure_growth(lu, k, A, f, &k->growth);
-    if (!rc) return TRS_OK;
     free_numeric(k);
-    trs_lu_factors_free(lu, f);
+    if (rc) trs_lu_factors_free(lu, f);
     return rc;
 }
 

@@ -1,0 +1,282 @@
+/* again.c: new values for the factors of a library, on the host.
+ *
+ * The first update makes rows of L + U with all of the fill for the pivots that the library chose, and lets the plans read
+ * their numbers there.  Every update then computes the numbers, measures their growth, and gives them to the plans: no
+ * conversion, and no memory.  If the pivots do not suit the new values, or the pattern is another one, *done is false, and
+ * the library factors A.  All errors of A are found and reported there. */
+#include "config.h"
+
+#include "again.h"
+#include "again_fronts.h"
+#include "lu_again.h"
+#include "base/debug.h"
+#include "core/refresh.h"
+#include "factor/lu_mat.h"
+
+#include <math.h>
+#include <string.h>
+
+struct trs_lu_again {
+    trs_again_rows rows;
+    trs_again_fronts fronts; /* of L L^H, which has no rows */
+    /* growth up to which the pivots suit */
+    double limit;
+    int64_t *refined; /* [nnz of A] place of each entry in lu->refined; NULL: nothing is refined */
+};
+
+/* Times the growth with the pivots that the library has chosen, and at all; and fill that the library did not find. */
+static const double slack = 10, most_growth = 1e6;
+enum { MOST_FILL = 3 };
+
+void trs_lu_again_free(trs_lu *lu)
+{
+    struct trs_lu_again *a = lu->again;
+    trs_context ctx = {.mem = lu->mem};
+    if (!a) return;
+    trs_again_rows_free(&ctx, &a->rows);
+    if (lu->f.cholesky) trs_again_fronts_free(&a->fronts);
+    trs_lu_free(lu, a->refined, a);
+    lu->again = NULL;
+}
+
+/* ---- growth of the first factors ------------------------------------------------------------------ */
+
+static double size_of(const trs_mat *m, int64_t p)
+{
+    double z[2];
+    trs_number_get(m->val, m->dtype, p, z);
+    return fabs(z[0]) + fabs(z[1]);
+}
+
+/* max |l(i, k) u(k, j)| / max |scale a|.  row [n] is scratch, for the largest number of each row of U. */
+static double growth_of(const trs_factors *f, double *row)
+{
+    const trs_mat *m[2] = {&f->U, &f->L};
+    double most = 0;
+    memset(row, 0, (size_t)f->U.n * sizeof *row);
+    for (int is_l = 0; is_l < 2; is_l++)
+        for (int64_t l = 0; l < f->L.n; l++)
+            for (int64_t p = trs_major_begin(m[is_l], l); p < trs_major_end(m[is_l], l); p++) {
+                const bool major = trs_by_rows(m[is_l]) != is_l; /* is it k? */
+                const int64_t k = major ? l : trs_minor_index(m[is_l], l, p);
+                const double size = size_of(m[is_l], p);
+                if (is_l) most = fmax(most, size * row[k]);
+                else row[k] = fmax(row[k], size);
+            }
+    return most / f->largest_a;
+}
+
+/* ---- from the factors of the library to the rows ---------------------------------------------------- */
+
+/* to [p]: where entry p of a factor stands in the rows.  next [n] is scratch.  false: the rows lack an entry. */
+static bool map(const trs_mat *m, bool lower, const trs_ilu_rows *r, int64_t *next, int64_t *to)
+{
+    const bool by_rows = trs_by_rows(m);
+    memcpy(next, lower ? r->t.ptr : r->diag, (size_t)m->n * sizeof *next);
+    for (int64_t l = 0; l < m->n; l++)
+        for (int64_t p = trs_major_begin(m, l); p < trs_major_end(m, l); p++) {
+            const int64_t k = trs_minor_index(m, l, p), i = by_rows ? l : k, j = by_rows ? k : l;
+            to[p] = r->t.nnz; /* there is a 1 */
+            if (lower && i == j) continue;
+            if (next[i] == r->t.ptr[i + 1] || r->t.idx[next[i]] != j) return false;
+            to[p] = next[i]++;
+        }
+    return true;
+}
+
+/* The rows as two triangles. */
+static void show(const trs_tri *t, trs_mat *L, trs_mat *U)
+{
+    *L = (trs_mat){.n = t->n, .nnz = t->nnz, .ptr = t->ptr, .idx = t->idx, .val = t->val};
+    L->dtype = t->dtype;
+    *U = *L;
+    L->kind = TRS_LOWER | TRS_UNIT;
+    U->kind = TRS_UPPER;
+}
+
+/* Let a plan read its values from m, where entry p is at to [p]. */
+static int redirect(const trs_lu *lu, trs_plan *plan, const trs_mat *m, const int64_t *to)
+{
+    trs_mat shape = trs_lu_shape(m);
+    shape.dtype = trs_lu_plan_type(lu);
+    return trs_plan_redirect(plan, &shape, to);
+}
+
+/* Let the factors and their plans be those of the rows.  Plans that lack entries are made anew. */
+static int join(trs_lu *lu, const trs_ilu_rows *r)
+{
+    trs_factors *f = &lu->f;
+    trs_mat L, U;
+    int64_t *to = trs_lu_alloc(lu, f->L.nnz + f->U.nnz, sizeof *to, "places of the factors");
+    int64_t *next = trs_lu_alloc(lu, f->L.n, sizeof *next, "places of the factors");
+    int rc = to && next ? TRS_OK : TRS_EMEM;
+    show(&r->t, &L, &U);
+    const bool same = !rc && lu->l && lu->u && f->L.nnz + f->U.nnz - f->L.n == r->t.nnz &&
+                      map(&f->L, true, r, next, to) && map(&f->U, false, r, next, to + f->L.nnz);
+    if (same) rc = redirect(lu, lu->l, &L, to);
+    if (same && !rc) rc = redirect(lu, lu->u, &U, to + f->L.nnz);
+    if (rc || !same) trs_lu_drop_plans(lu);
+    trs_lu_free(lu, to, next);
+    if (rc) return rc;
+    trs_lu_triangles_free(lu, f);
+    f->L = L, f->U = U;
+    return TRS_OK;
+}
+
+/* places [p]: where entry p of A is in lu->refined. */
+static int find_refined(trs_lu *lu, const trs_mat *A, int64_t **places)
+{
+    const trs_csc *C = lu->refined;
+    if (!C) return TRS_OK;
+    *places = trs_lu_alloc(lu, A->nnz, sizeof **places, "places of A");
+    if (!*places) return TRS_EMEM;
+    for (int64_t l = 0; l < A->n; l++)
+        for (int64_t p = trs_major_begin(A, l); p < trs_major_end(A, l); p++) {
+            const int64_t k = trs_minor_index(A, l, p);
+            const int64_t i = trs_by_rows(A) ? l : k, j = trs_by_rows(A) ? k : l;
+            int64_t low = C->p[j], high = C->p[j + 1] - 1;
+            while (low < high) {
+                const int64_t middle = low + (high - low) / 2;
+                if (C->i[middle] < i) low = middle + 1;
+                else high = middle;
+            }
+            TRS_ASSERT(C->i[low] == i);
+            (*places)[p] = low;
+        }
+    return TRS_OK;
+}
+
+static int make_rows(trs_lu *lu, trs_context *ctx, const trs_mat *A)
+{
+    const trs_factors *f = &lu->f;
+    struct trs_lu_again *a = lu->again;
+    const trs_tri *t = &a->rows.rows.t;
+    const int64_t fill = MOST_FILL * (f->L.nnz + f->U.nnz) + f->L.n;
+    int rc = trs_again_rows_make(ctx, A, f, fill, &a->rows);
+    if (!rc) rc = find_refined(lu, A, &a->refined);
+    if (!rc) a->limit = fmin(slack * growth_of(f, a->rows.largest), most_growth);
+    if (!rc) rc = join(lu, &a->rows.rows);
+    if (rc) trs_free_all(&lu->mem, t->ptr, t->idx, t->val);
+    return rc;
+}
+
+/* The plan reads the panels of the fronts. */
+static int make_fronts(trs_lu *lu, trs_context *ctx, const trs_mat *A)
+{
+    const trs_factors *f = &lu->f;
+    struct trs_lu_again *a = lu->again;
+    int rc = trs_again_fronts_make(ctx, A, f->P, f->L.dtype, &a->fronts);
+    int64_t *to = NULL;
+    if (!rc) to = trs_lu_alloc(lu, f->L.nnz, sizeof *to, "places of the factors");
+    if (!rc && !to) rc = TRS_EMEM;
+    if (!rc && !trs_again_fronts_places(&a->fronts, &f->L, to)) rc = TRS_ESUPPORT;
+    if (!rc) rc = redirect(lu, lu->l, &f->L, to);
+    trs_lu_free(lu, to);
+    return rc;
+}
+
+static int make(trs_lu *lu, const trs_mat *A)
+{
+    trs_context ctx = {.mem = lu->mem, .base = lu->base};
+    ctx.threads = lu->opt.threads > 0 ? lu->opt.threads : trs_default_threads();
+    lu->again = trs_alloc_zero(&lu->mem, 1, sizeof *lu->again);
+    if (!lu->again) return trs_fail(TRS_EMEM, "out of memory for a handle");
+    const int rc = lu->f.cholesky ? make_fronts(lu, &ctx, A) : make_rows(lu, &ctx, A);
+    if (!rc) return rc;
+    trs_lu_again_free(lu);
+    if (rc != TRS_ESUPPORT) return rc;
+    lu->never_again = true;
+    return TRS_OK;
+}
+
+int trs_lu_again_fetch(trs_lu *lu)
+{
+    const trs_mat *L = &lu->f.L;
+    const size_t size = trs_size(L->dtype);
+    if (!lu->again || !lu->f.cholesky) return TRS_OK;
+    const trs_again_fronts *f = &lu->again->fronts;
+    int64_t *to = trs_lu_alloc(lu, L->nnz, sizeof *to, "places of the factors");
+    if (!to) return TRS_EMEM;
+    trs_again_fronts_places(f, L, to);
+    for (int64_t p = 0; p < L->nnz; p++)
+        memcpy((char *)L->val + (size_t)p * size, (char *)f->val + (size_t)to[p] * size, size);
+    trs_lu_free(lu, to);
+    return TRS_OK;
+}
+
+/* ---- new values ------------------------------------------------------------------------------------- */
+
+/* Is A what the pivots were chosen for, but for its values? */
+static bool has_pattern(const trs_lu *lu, const trs_mat *A)
+{
+    const trs_mat *was = &lu->pattern;
+    return was->ptr && A->ptr && A->idx && trs_same_arrays(was, A) && was->base == A->base &&
+           trs_lu_same_pattern(was, A) && !trs_check_values(A);
+}
+
+/* Can these factors be computed again? */
+static bool may(const trs_lu *lu, const trs_mat *A)
+{
+    return !lu->never_again && lu->ready && lu->opt.device <= 0 && lu->f.P && lu->f.L.n > 0 &&
+           !lu->f.incomplete && !lu->f.sign && !lu->single && lu->opt.pivot != TRS_PIVOT_SKIP &&
+           has_pattern(lu, A);
+}
+
+static void refine_with(const trs_lu *lu, const trs_mat *A)
+{
+    const trs_csc *C = lu->refined;
+    for (int64_t e = 0; C && e < A->nnz; e++) {
+        double z[2];
+        trs_number_get(A->val, A->dtype, e, z);
+        const int64_t p = lu->again->refined[e];
+        if (C->is_complex) C->x[2 * p] = z[0], C->x[2 * p + 1] = z[1];
+        else C->x[p] = z[0];
+    }
+}
+
+/* Give the numbers to the plans, or make plans of them. */
+static int feed_plans(trs_lu *lu)
+{
+    trs_mat L = lu->f.L;
+    if (!lu->l || !lu->own) return trs_lu_plan(lu, false);
+    const double start = trs_now();
+    if (lu->f.cholesky) L.val = lu->again->fronts.val;
+    int rc = trs_lu_plan_of(lu, &lu->l, &L, "L", NULL);
+    if (!rc && !lu->f.cholesky) rc = trs_lu_plan_of(lu, &lu->u, &lu->f.U, "U", NULL);
+    trs_lu_set_info(lu, trs_now() - start);
+    lu->ready = !rc;
+    return rc;
+}
+
+/* Do the pivots suit these values?  Then the factors are there. */
+static bool compute_rows(trs_lu *lu, const trs_mat *A)
+{
+    const struct trs_lu_again *a = lu->again;
+    const trs_again_outcome o = trs_again_rows_run(&a->rows, A->val);
+    lu->f.rcond = o.least / o.most;
+    return !o.bad && isfinite(o.largest_a) && o.largest <= a->limit * o.largest_a;
+}
+
+static bool compute_fronts(trs_lu *lu, const trs_mat *A)
+{
+    const trs_again_pivots o = trs_again_fronts_run(&lu->again->fronts, A->dtype, A->val);
+    lu->f.rcond = o.least / o.most * (o.least / o.most);
+    return !o.bad;
+}
+
+int trs_lu_again(trs_lu *lu, const trs_mat *A, bool *done)
+{
+    const double start = trs_now();
+    *done = false;
+    if (!may(lu, A)) return TRS_OK;
+    int rc = lu->again ? TRS_OK : make(lu, A);
+    if (rc || !lu->again) return rc;
+    lu->ready = lu->singular = false;
+    const bool suits = lu->f.cholesky ? compute_fronts(lu, A) : compute_rows(lu, A);
+    rc = trs_canceled();
+    *done = rc || suits;
+    if (rc || !suits) return rc;
+    lu->info.seconds_factor = trs_now() - start;
+    refine_with(lu, A);
+    return feed_plans(lu);
+}

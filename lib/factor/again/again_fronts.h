@@ -1,0 +1,61 @@
+/* again_fronts.h: L L^H = A(P, P) for new values on the host, front by front (elimination/front_tree.h defines a front).
+ *
+ * The columns of a front are a panel of cols columns of L and, to the right of it, the update matrix S.  Both are stored by
+ * strips of LANES rows, a cache line of each column after the other, so that every loop reads consecutive vectors:
+ *
+ *               cols     rows
+ *             +-------+------+
+ *     strip 0 | L .   |      |      entry (i, j) of the panel      ((i / LANES) cols + j) LANES + i % LANES
+ *           1 | L L . | .    |      entry (i, j) of S, j >= cols   ((i / LANES - cols / LANES) rows + j - cols) LANES + i % LANES
+ *           2 | L L L | S .  |
+ *             +-------+------+      rows are counted from the first pivot
+ *
+ * Panels stay, and the plan reads L there.  S is on one of two stacks, by the parity of its depth in the tree: children are
+ * on the other stack than their parent, and in postorder they are on top of it. */
+#ifndef TRS_AGAIN_FRONTS_H
+#define TRS_AGAIN_FRONTS_H
+
+#include "elimination/front_tree.h"
+#include "factor/lu.h"
+
+enum { TRS_AGAIN_WORKERS = 16 }; /* at most */
+
+typedef struct trs_again_fronts {
+    trs_context ctx;
+    trs_front_tree tree;
+    trs_dtype type;
+    int lanes;               /* of `type` */
+    int64_t *panel;          /* [fronts] offset of its panel in val */
+    int64_t *update;         /* [fronts] offset of S in pool */
+    int64_t numbers, pooled; /* lengths of val and pool */
+    void *val, *pool;        /* aligned to cache lines within their allocations */
+    void *blocks[2];
+    /* entry e of A goes to val [to [e]]; those of front f are a [a_ptr [f]] .. */
+    int64_t *a_ptr, *to;
+    int64_t *src,
+        *mirror;      /* [entries] places of the entry and of its mirror image in the values of A */
+    double *diagonal; /* [n] of A, by column */
+    /* worker w, which has whole subtrees, does fronts order [begin [w]] .. order [begin [w+1] - 1]; what is left when all
+     * are done is the top, order [begin [workers]] .. */
+    int workers;
+    int32_t *order, *begin;
+} trs_again_fronts;
+
+typedef struct trs_again_pivots {
+    double least, most; /* l(k, k) */
+    bool bad;           /* A is not Hermitian, or not positive definite */
+} trs_again_pivots;
+
+/* Make the fronts for the order P of A, which is Hermitian, all of it CSR or CSC on the host.  Returns TRS_OK, TRS_EMEM; the
+ * caller frees them in either case. */
+int trs_again_fronts_make(trs_context *ctx, const trs_mat *A, const int64_t *P, trs_dtype type,
+                          trs_again_fronts *f);
+void trs_again_fronts_free(trs_again_fronts *f);
+/* to [p]: where entry p of L, which is CSC in the order of P, is in val.  false: it has entries that no front has. */
+bool trs_again_fronts_places(const trs_again_fronts *f, const trs_mat *L, int64_t *to);
+
+/* Compute L of the values of A.  A front is computed by one thread, but for columns of S at the top, in one order, so the
+ * bits do not depend on the number of threads.  It allocates nothing. */
+trs_again_pivots trs_again_fronts_run(const trs_again_fronts *f, trs_dtype a_type, const void *a);
+
+#endif

@@ -1,0 +1,282 @@
+/* fronts.c: the fronts of L L^H for new values: where numbers are, and who computes which front. */
+#include "config.h"
+
+#include "again_fronts.h"
+#include "base/debug.h"
+#include "base/parallel.h"
+
+#include <string.h>
+
+static int64_t order_of(const trs_front *s)
+{
+    return (int64_t)s->cols + s->rows;
+}
+
+static int64_t panel_offset(const trs_again_fronts *f, const trs_front *s, int64_t i, int64_t j)
+{
+    return (i / f->lanes * s->cols + j) * f->lanes + i % f->lanes;
+}
+
+/* ---- where numbers are ----------------------------------------------------------------------------- */
+
+static int64_t strips(const trs_again_fronts *f, int64_t rows)
+{
+    return (rows + f->lanes - 1) / f->lanes;
+}
+
+/* Numbers of S. */
+static int64_t update_size(const trs_again_fronts *f, const trs_front *s)
+{
+    return (strips(f, order_of(s)) - s->cols / f->lanes) * s->rows * f->lanes;
+}
+
+/* Offsets of the panels. */
+static void place_panels(trs_again_fronts *f)
+{
+    f->numbers = 0;
+    for (int32_t k = 0; k < f->tree.count; k++) {
+        const trs_front *s = &f->tree.front[k];
+        f->panel[k] = f->numbers;
+        f->numbers += strips(f, order_of(s)) * s->cols * f->lanes;
+    }
+}
+
+/* Offsets of S on the stacks of one worker, which are at base and base + size; *size is what one of them needs at most.
+ * depth: of each front, from its root.  Subtrees of other workers are children with a stack of their own. */
+static void stack_updates(trs_again_fronts *f, const int32_t *order, int32_t count,
+                          const int32_t *depth, const int32_t *owner, int64_t *top, int64_t *most)
+{
+    top[0] = top[1] = 0;
+    for (int32_t k = 0; k < count; k++) {
+        const int32_t at = order[k];
+        const trs_front *s = &f->tree.front[at];
+        const int mine = depth[at] & 1;
+        for (int32_t c = 0; c < s->children; c++) {
+            const int32_t child = f->tree.child[s->child + c];
+            if (owner[child] == owner[at]) top[!mine] -= update_size(f, &f->tree.front[child]);
+        }
+        f->update[at] = top[mine];
+        top[mine] += update_size(f, s);
+        most[mine] = trs_max(most[mine], top[mine]);
+    }
+}
+
+static void place_updates(trs_again_fronts *f, const int32_t *depth, const int32_t *owner)
+{
+    f->pooled = 0;
+    for (int w = 0; w <= f->workers; w++) {
+        int64_t top[2], most[2] = {0, 0};
+        const int32_t *order = f->order + f->begin[w], count = f->begin[w + 1] - f->begin[w];
+        stack_updates(f, order, count, depth, owner, top, most);
+        for (int32_t k = 0; k < count; k++)
+            f->update[order[k]] += f->pooled + (depth[order[k]] & 1 ? most[0] : 0);
+        f->pooled += most[0] + most[1];
+    }
+}
+
+/* ---- who computes which front ------------------------------------------------------------------------ */
+
+static double flops_of(const trs_front *s)
+{
+    const double m = (double)order_of(s), c = s->cols;
+    return c * m * m + 100 * m; /* and some for the assembly */
+}
+
+/* Subtrees with less than a share of all flops are given to workers in turn, the next one to that with the least; the other
+ * fronts are the top. */
+static void share(trs_again_fronts *f, double *flops, int32_t *owner)
+{
+    const trs_front_tree *t = &f->tree;
+    double all = 0, load[TRS_AGAIN_WORKERS] = {0};
+    for (int32_t k = 0; k < t->count; k++) flops[k] = 0;
+    for (int32_t k = 0; k < t->count; k++) {
+        flops[k] += flops_of(&t->front[k]);
+        if (t->front[k].parent >= 0) flops[t->front[k].parent] += flops[k];
+        else all += flops[k];
+    }
+    for (int32_t k = t->count - 1; k >= 0; k--) {
+        const int32_t up = t->front[k].parent;
+        owner[k] = f->workers;
+        if (up >= 0 && owner[up] < f->workers) owner[k] = owner[up];
+        else if (flops[k] * 4 * f->workers <= all || f->workers == 1) {
+            int least = 0;
+            for (int w = 1; w < f->workers; w++)
+                if (load[w] < load[least]) least = w;
+            load[least] += flops[k];
+            owner[k] = least;
+        }
+    }
+    f->begin[0] = 0;
+    for (int w = 0, next = 0; w <= f->workers; w++) {
+        for (int32_t k = 0; k < t->count; k++)
+            if (owner[k] == w) f->order[next++] = k;
+        f->begin[w + 1] = next;
+    }
+}
+
+static int plan_work(trs_context *ctx, trs_again_fronts *f)
+{
+    const trs_front_tree *t = &f->tree;
+    double *flops = trs_new(ctx, t->count, sizeof *flops, "shares of the fronts");
+    int32_t *owner = trs_new(ctx, 2 * (int64_t)t->count, sizeof *owner, "shares of the fronts");
+    f->order = trs_new(ctx, t->count, sizeof *f->order, "the order of fronts");
+    f->begin = trs_new(ctx, TRS_AGAIN_WORKERS + 2, sizeof *f->begin, "the order of fronts");
+    const int rc = flops && owner && f->order && f->begin ? TRS_OK : TRS_EMEM;
+    if (!rc) {
+        int32_t *depth = owner + t->count;
+        share(f, flops, owner);
+        for (int32_t k = t->count - 1; k >= 0; k--)
+            depth[k] = t->front[k].parent < 0 ? 0 : depth[t->front[k].parent] + 1;
+        place_updates(f, depth, owner);
+    }
+    trs_free_all(&ctx->mem, flops, owner);
+    return rc;
+}
+
+/* ---- A ------------------------------------------------------------------------------------------------ */
+
+/* list = the numbers 0 .. count-1, or those of `from`, sorted by key, in the order that they had.  next [n+1] is scratch. */
+static void sort_by(const int32_t *key, const int64_t *from, int64_t count, int64_t n,
+                    int64_t *next, int64_t *list)
+{
+    memset(next, 0, ((size_t)n + 1) * sizeof *next);
+    for (int64_t e = 0; e < count; e++) next[key[e] + 1]++;
+    for (int64_t k = 0; k < n; k++) next[k + 1] += next[k];
+    for (int64_t e = 0; e < count; e++) {
+        const int64_t item = from ? from[e] : e;
+        list[next[key[item]]++] = item;
+    }
+}
+
+typedef struct entries { /* of A, in the order of the pivots */
+    int32_t *i, *j;
+    int64_t *mirror, *list, *next;
+} entries;
+
+/* Entries in the order of (j, i), and in that of (i, j), are mirror images. */
+static int find_mirrors(trs_context *ctx, int64_t count, int64_t n, entries *a)
+{
+    int64_t *by_column = trs_new(ctx, 2 * count, sizeof *by_column, "mirror images");
+    if (!by_column) return TRS_EMEM;
+    int64_t *by_row = by_column + count;
+    sort_by(a->i, NULL, count, n, a->next, by_row);
+    sort_by(a->j, by_row, count, n, a->next, by_column);
+    sort_by(a->j, NULL, count, n, a->next, a->list);
+    sort_by(a->i, a->list, count, n, a->next, by_row);
+    int rc = TRS_OK;
+    for (int64_t e = 0; e < count; e++) {
+        const int64_t p = by_column[e], q = by_row[e];
+        if (a->i[p] != a->j[q] || a->j[p] != a->i[q]) rc = TRS_ESUPPORT;
+        a->mirror[p] = q;
+    }
+    trs_free(&ctx->mem, by_column);
+    return rc;
+}
+
+/* The entries on and below the diagonal of the new order, by front. */
+static void list_entries(trs_again_fronts *f, int64_t count, const entries *a)
+{
+    const trs_front_tree *t = &f->tree;
+    int64_t kept = 0;
+    int32_t at = 0;
+    for (int64_t e = 0; e < count; e++) a->i[e] = t->place[a->i[e]], a->j[e] = t->place[a->j[e]];
+    sort_by(a->j, NULL, count, t->n, a->next, a->list);
+    f->a_ptr[0] = 0;
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t e = a->list[k];
+        if (a->i[e] < a->j[e]) continue;
+        while (at < t->of[a->j[e]]) f->a_ptr[++at] = kept;
+        const trs_front *s = &t->front[at];
+        f->to[kept] =
+            f->panel[at] + panel_offset(f, s, trs_front_find(t, s, a->i[e]), a->j[e] - s->first);
+        f->src[kept] = e;
+        f->mirror[kept++] = a->mirror[e];
+    }
+    while (at < t->count) f->a_ptr[++at] = kept;
+}
+
+static int new_arrays(trs_context *ctx, trs_again_fronts *f, int64_t count)
+{
+    const trs_front_tree *t = &f->tree;
+    f->panel = trs_new(ctx, t->count, sizeof *f->panel, "places of fronts");
+    f->update = trs_new(ctx, t->count, sizeof *f->update, "places of fronts");
+    f->a_ptr = trs_new(ctx, (int64_t)t->count + 1, sizeof *f->a_ptr, "places of A");
+    f->to = trs_new(ctx, count, sizeof *f->to, "places of A");
+    f->src = trs_new(ctx, count, sizeof *f->src, "places of A");
+    f->mirror = trs_new(ctx, count, sizeof *f->mirror, "places of A");
+    f->diagonal = trs_new(ctx, t->n, sizeof *f->diagonal, "the diagonal of A");
+    return f->panel && f->update && f->a_ptr && f->to && f->src && f->mirror && f->diagonal
+               ? TRS_OK
+               : TRS_EMEM;
+}
+
+/* *p: so many numbers that begin on a cache line. */
+static int new_numbers(trs_context *ctx, trs_again_fronts *f, int64_t count, int k, void **p)
+{
+    f->blocks[k] = trs_new(ctx, count * (int64_t)trs_size(f->type) + 64, 1, "numbers of fronts");
+    if (!f->blocks[k]) return TRS_EMEM;
+    *p = (char *)f->blocks[k] + (64 - (uintptr_t)f->blocks[k] % 64) % 64;
+    memset(*p, 0, (size_t)count * trs_size(f->type));
+    return TRS_OK;
+}
+
+static int make(trs_context *ctx, int64_t count, int64_t n, entries *a, trs_again_fronts *f)
+{
+    int rc = find_mirrors(ctx, count, n, a);
+    if (!rc) rc = trs_front_tree_make(ctx, (int32_t)n, count, a->i, a->j, &f->tree);
+    if (!rc) rc = new_arrays(ctx, f, count);
+    if (rc) return rc;
+    place_panels(f);
+    list_entries(f, count, a);
+    rc = plan_work(ctx, f);
+    if (!rc) rc = new_numbers(ctx, f, f->numbers, 0, &f->val);
+    if (!rc) rc = new_numbers(ctx, f, f->pooled, 1, &f->pool);
+    return rc;
+}
+
+int trs_again_fronts_make(trs_context *ctx, const trs_mat *A, const int64_t *P, trs_dtype type,
+                          trs_again_fronts *f)
+{
+    const int64_t n = A->n, count = A->nnz;
+    *f = (trs_again_fronts){.ctx = *ctx, .type = type, .lanes = 64 / (int)trs_size(type)};
+    f->workers = (int)trs_min(ctx->threads, TRS_AGAIN_WORKERS);
+    entries a = {.i = trs_new(ctx, 2 * count, sizeof *a.i, "the pattern of A")};
+    a.mirror = trs_new(ctx, 2 * count, sizeof *a.mirror, "the pattern of A");
+    a.next = trs_new(ctx, 2 * n + 1, sizeof *a.next, "the pattern of A");
+    int rc = a.i && a.mirror && a.next ? TRS_OK : TRS_EMEM;
+    if (!rc) {
+        int64_t *inverse = a.next + n + 1;
+        a.j = a.i + count;
+        a.list = a.mirror + count;
+        for (int64_t k = 0; k < n; k++) inverse[P[k]] = k;
+        for (int64_t l = 0; l < n; l++)
+            for (int64_t p = trs_major_begin(A, l); p < trs_major_end(A, l); p++) {
+                const int64_t k = trs_minor_index(A, l, p);
+                a.i[p] = (int32_t)inverse[trs_by_rows(A) ? l : k];
+                a.j[p] = (int32_t)inverse[trs_by_rows(A) ? k : l];
+            }
+        rc = make(ctx, count, n, &a, f);
+    }
+    trs_free_all(&ctx->mem, a.i, a.mirror, a.next);
+    return rc;
+}
+
+void trs_again_fronts_free(trs_again_fronts *f)
+{
+    trs_front_tree_free(&f->ctx, &f->tree);
+    trs_free_all(&f->ctx.mem, f->panel, f->update, f->blocks[0], f->blocks[1], f->a_ptr, f->to,
+                 f->src, f->mirror, f->diagonal, f->order, f->begin);
+}
+
+bool trs_again_fronts_places(const trs_again_fronts *f, const trs_mat *L, int64_t *to)
+{
+    const trs_front_tree *t = &f->tree;
+    for (int64_t j = 0; j < L->n; j++)
+        for (int64_t p = trs_major_begin(L, j); p < trs_major_end(L, j); p++) {
+            const int32_t row = t->place[trs_minor_index(L, j, p)], column = t->place[j];
+            const int32_t k = t->of[column], i = trs_front_find(t, &t->front[k], row);
+            if (i < 0 || row < column) return false;
+            to[p] = f->panel[k] + panel_offset(f, &t->front[k], i, column - t->front[k].first);
+        }
+    return true;
+}

@@ -1,0 +1,14 @@
+/* lu_again.h: what lib/factor calls for new values on the host. */
+#ifndef TRS_LU_AGAIN_H
+#define TRS_LU_AGAIN_H
+
+#include "factor/lu.h"
+
+/* Factor A, which is on the host, with the pivots of the last A (again/again.c).  *done = false and TRS_OK: the library has
+ * to do it.  Otherwise the result is that of the update. */
+int trs_lu_again(trs_lu *lu, const trs_mat *A, bool *done);
+void trs_lu_again_free(trs_lu *lu);
+/* Bring the values of lu->f up to date, which plans do not read.  TRS_OK, TRS_EMEM. */
+int trs_lu_again_fetch(trs_lu *lu);
+
+#endif
