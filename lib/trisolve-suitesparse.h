@@ -34,10 +34,10 @@ typedef struct trs_factor_options {
     /* the library:
      * - "umfpack", "klu": for any square matrix
      * - "cholmod": for Hermitian positive definite matrices
-     * - NULL: CHOLMOD if A is exactly Hermitian with a positive diagonal; KLU if the pattern is
-     *   that of a circuit or power grid (short rows, mostly symmetric, most of the diagonal, less
-     *   than 40 flops for each entry of the factors); UMFPACK otherwise, and if CHOLMOD or KLU
-     *   breaks down
+     * - NULL: CHOLMOD if A is exactly Hermitian with a positive diagonal; KLU if less than 60
+     *   flops are predicted for each entry of the factors, and either most of the diagonal is
+     *   there and the pattern is mostly symmetric (at most 40 entries a row), or most of the
+     *   diagonal is missing (at most 12); UMFPACK otherwise, and if CHOLMOD or KLU breaks down
      * The string need not outlive the call. */
     const char *method;
     /* the ordering:

@@ -9,6 +9,7 @@
 #include "base/device.h"
 #include "core/refresh.h"
 #include "device/lu_device.h"
+#include "lu_first.h"
 #include "lu_mat.h"
 
 #include <float.h>
@@ -31,6 +32,7 @@ int trs_lu_new(trs_lu **lu, const trs_mat *A, const trs_options *opt, int solves
     trs_lu *a = *lu = trs_alloc_zero(&opt->memory, 1, sizeof *a);
     if (!a) return trs_fail(TRS_EMEM, "out of memory for a handle");
     a->mem = opt->memory;
+    pthread_mutex_init(&a->lock, NULL);
     a->opt = *opt;
     a->opt.layout = TRS_COL_MAJOR; /* of the vectors between the triangles */
     if (opt->device > 0 && !opt->solves_per_update) a->opt.solves_per_update = solves_per_update;
@@ -80,6 +82,8 @@ void trs_lu_destroy(trs_lu *lu)
     trs_lu_mat_free(lu, &lu->pattern);
     trs_lu_factors_free(lu, &lu->f);
     trs_lu_vectors_free(lu);
+    trs_lu_stop_waiting(lu);
+    pthread_mutex_destroy(&lu->lock);
     trs_memory mem = lu->mem;
     trs_free(&mem, lu);
     trs_leave_silently();
@@ -267,6 +271,7 @@ int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P, 
     trs_enter();
     int rc = TRS_OK;
     if (lu && lu->device && lu->ready) rc = trs_lu_device_fetch((trs_lu *)lu);
+    if (lu && !rc) rc = trs_lu_settle(lu);
     if (rc) return trs_leave(rc);
     if (!lu || !lu->f.L.ptr) return trs_leave(trs_fail(TRS_EARG, "factors: there are none"));
     if (L) *L = lu->f.L;
@@ -281,7 +286,9 @@ int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info)
 {
     trs_enter();
     if (!lu || !info) return trs_leave(trs_fail(TRS_EARG, "info: lu or info is NULL"));
+    const int rc = trs_lu_settle(lu);
     *info = lu->info;
+    if (rc) return trs_leave(rc);
     trs_leave_silently();
     return TRS_OK;
 }
