@@ -430,7 +430,7 @@ typedef struct trs_options {
      * 0, unknown: analyse prepares only what the first solve needs.  When solves have taken about
      *    as long as a better solver takes to build, the plan grows: the solve builds it.
      * k: analyse chooses for a total of k solves, and the plan does not grow.  1 selects what is
-     *    prepared fastest, TRS_SOLVES_MANY what solves fastest.
+     *    prepared fastest, TRS_SOLVES_MANY what solves fastest.  For trs_factor see trs_lu_solve.
      * Plans of general matrices, and plans with solver, measure, bitwise, TRS_PIVOT_SKIP or
      * TRS_ORDER_LEVEL do not grow.  Unless solves says otherwise, they are made for many solves. */
     int64_t solves;
@@ -1400,7 +1400,8 @@ TRS_API int trs_lu_status(trs_lu *lu, int64_t *bad, int64_t *first, double *grow
  * ILU, and L U that was updated with the same pivots or that a device computes, has both in the
  * same arrays, L + U - I in CSR, where only kind differs.  The function waits for factors on a
  * device and copies them from there.
- * Returns TRS_OK, or TRS_EARG (an argument is wrong, or there are no factors). */
+ * Returns TRS_OK, TRS_EARG (an argument is wrong, or there are no factors), or an error of the
+ * plans, when the first use creates them (trs_lu_solve). */
 TRS_API int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P,
                            const int64_t **Q, const double **scale);
 
@@ -1432,9 +1433,10 @@ TRS_API void trs_lu_work_destroy(trs_lu_work *work);
  *     void *X ; out.  With ldx as in trs_solve, of the dtype of A, where B is.
  *     const trs_exec *exec ; in.  NULL: all defaults.  exec->work must be NULL.
  * Permutations, scaling and conversion of precision take one pass over B and one over X.  The
- * function allocates nothing.  With B and X on a device it only enqueues work on exec->stream.
- * It can be captured in a CUDA graph if the solvers of both plans can.  A captured solve follows
- * updates that leave the plans in place (trs_lu_update).
+ * function allocates nothing, except for the first solve after trs_factor.  With B and X on a
+ * device it only enqueues work on exec->stream.  It can be captured in a CUDA graph if the
+ * solvers of both plans can.  A captured solve follows updates that leave the plans in place
+ * (trs_lu_update).
  *
  * Factors with large growth give an x with fewer correct digits than partial pivoting.  So each
  * factorization of an F64 or C64 matrix by UMFPACK or KLU on the host ends with a solve that
@@ -1443,6 +1445,16 @@ TRS_API void trs_lu_work_destroy(trs_lu_work *work);
  * change this.  Such a solve takes a little more than twice the time (trs_lu_info.refines).  On a
  * device, with single precision, and with incomplete and imported factors, the function does not
  * refine; trs_lu_refine does.
+ *
+ * On the host, the factors of trs_factor stay in the library that made them until they are used:
+ * the first call of trs_lu_solve, trs_lu_work_create, trs_lu_factors, trs_lu_determinant or
+ * trs_lu_get_info copies L and U and creates the plans.  It allocates, and may return TRS_EMEM;
+ * then a later call tries again, and with op = TRS_N and the factors' own work space the solve is
+ * done by the library.  Factors whose options name a solver, or ask for a memory limit, an order,
+ * bitwise or measure, or for more than one solve, have their plans from the start.
+ * With trs_options.solves = 1 the library does the first solves with op = TRS_N, up to 8
+ * right-hand sides, and the plans come after them.  Such an x is refined with a residual of twice
+ * the precision.  Its bits differ from those of later solves.
  * Returns TRS_OK, TRS_EARG, TRS_ESUPPORT, TRS_EMEM, TRS_EDEVICE, TRS_ELIBRARY, or:
  *     TRS_ESTATE ; there are no factors, op is not one of the ops, the work space belongs to
  *         other plans, or another thread is in a solve with it, as in trs_solve. */
@@ -1510,7 +1522,8 @@ TRS_API int trs_lu_inertia(const trs_lu *lu, int64_t *positive, int64_t *negativ
  *     const trs_lu *lu ; in.
  *     trs_lu_info *info ; out.  Strings and plans belong to the factors.  Plans are NULL if there
  *         are none.
- * Returns TRS_OK or TRS_EARG. */
+ * Returns TRS_OK, TRS_EARG, or an error of the plans, when the first use creates them
+ * (trs_lu_solve). */
 TRS_API int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info);
 
 /* Free factors and their plans.

@@ -15,6 +15,7 @@
 
 #include "base/debug.h"
 #include "base/device.h"
+#include "factor/lu_hosted.h"
 #include "factor/lu_mat.h"
 #include "residual.h"
 

@@ -3,6 +3,7 @@
 
 #include "refine.h"
 #include "base/debug.h"
+#include "factor/lu_hosted.h"
 
 typedef struct here {
     trs_mat A;     /* without blocks */

@@ -17,6 +17,7 @@
 #include "core/plan.h"
 #include "matrix/on_device.h"
 #include "device/lu_device.h"
+#include "lu_first.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -248,8 +249,10 @@ static int of_factors(const trs_lu *lu, trs_det *det)
     if (!lu || !det) return trs_fail(TRS_EARG, "determinant: lu or det is NULL");
     *det = (trs_det){0};
     if (lu->singular) return TRS_OK;
+    int rc = trs_lu_settle(lu);
+    if (rc) return rc;
     if (!lu->ready) return trs_fail(TRS_ESTATE, "determinant: there are no factors");
-    const int rc = lu->device ? trs_lu_device_fetch((trs_lu *)lu) : TRS_OK;
+    if (lu->device) rc = trs_lu_device_fetch((trs_lu *)lu);
     if (rc) return rc;
     return multiply_factors(lu, det);
 }

@@ -2,7 +2,7 @@
 libcore_la_SOURCES += lib/factor/determinant.c lib/factor/incomplete/fill.c lib/factor/incomplete/fill.h lib/factor/half.c \
 	lib/factor/incomplete/ilu.c lib/factor/incomplete/ilu.h \
 	lib/factor/incomplete/ilu_rows.c lib/factor/lu.c lib/factor/lu.h \
-	lib/factor/lu_csc.c lib/factor/lu_import.c lib/factor/lu_mat.c lib/factor/lu_mat.h lib/factor/lu_refine.c lib/factor/lu_refine.h lib/factor/lu_solve.c lib/factor/lu_update.c lib/factor/lu_work.c \
+	lib/factor/lu_csc.c lib/factor/lu_first.c lib/factor/lu_first.h lib/factor/lu_hosted.h lib/factor/lu_import.c lib/factor/lu_mat.c lib/factor/lu_mat.h lib/factor/lu_refine.c lib/factor/lu_refine.h lib/factor/lu_solve.c lib/factor/lu_update.c lib/factor/lu_work.c \
 	lib/factor/order.c lib/factor/order.h \
 	lib/factor/device/complete.c lib/factor/device/complete_factors.c \
 	lib/factor/device/complete_fill.c lib/factor/device/complete_fill.h \
@@ -30,7 +30,7 @@ check_PROGRAMS += tests/factor/t_lu_device
 tests_factor_t_lu_device_SOURCES = tests/factor/t_lu_device.c $(THERE)
 endif
 check_PROGRAMS += tests/factor/t_again tests/factor/t_lu tests/factor/t_lu_refine tests/factor/t_lu_solve_device \
-	tests/factor/t_rb tests/factor/t_static tests/factor/t_ldlt
+	tests/factor/t_rb tests/factor/t_static tests/factor/t_ldlt tests/factor/t_lu_first
 tests_factor_t_lu_solve_device_SOURCES = tests/factor/t_lu_solve_device.c $(THERE)
 endif
 endif

@@ -10,6 +10,7 @@
 #include "base/device.h"
 #include "core/refresh.h"
 #include "device/lu_device.h"
+#include "lu_first.h"
 #include "lu_mat.h"
 
 #include <float.h>
@@ -33,6 +34,7 @@ int trs_lu_new(trs_lu **lu, const trs_mat *A, const trs_options *opt, int solves
     trs_lu *a = *lu = trs_alloc_zero(&opt->memory, 1, sizeof *a);
     if (!a) return trs_fail(TRS_EMEM, "out of memory for a handle");
     a->mem = opt->memory;
+    pthread_mutex_init(&a->lock, NULL);
     a->opt = *opt;
     a->opt.layout = TRS_COL_MAJOR; /* of the vectors between the triangles */
     if (opt->device > 0 && !opt->solves_per_update) a->opt.solves_per_update = solves_per_update;
@@ -85,6 +87,8 @@ void trs_lu_destroy(trs_lu *lu)
     trs_lu_factors_free(lu, &lu->f);
     trs_lu_free(lu, lu->signs);
     trs_lu_vectors_free(lu);
+    trs_lu_stop_waiting(lu);
+    pthread_mutex_destroy(&lu->lock);
     trs_memory mem = lu->mem;
     trs_free(&mem, lu);
     trs_leave_silently();
@@ -230,8 +234,7 @@ int trs_lu_adopt(trs_lu *lu, trs_factors *f)
     return rc;
 }
 
-/* lu->pattern = that of A, copied: values may come without it later. */
-static int keep_pattern(trs_lu *lu, const trs_mat *A)
+int trs_lu_keep_pattern(trs_lu *lu, const trs_mat *A)
 {
     trs_mat *to = &lu->pattern;
     if (to->ptr && to->ptr == A->ptr) return TRS_OK;
@@ -244,7 +247,7 @@ static int keep_pattern(trs_lu *lu, const trs_mat *A)
 int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f)
 {
     bool made = false;
-    int rc = keep_pattern(lu, A);
+    int rc = A ? trs_lu_keep_pattern(lu, A) : TRS_OK;
     if (rc) return rc;
     if (lu->opt.device <= 0) return trs_lu_adopt(lu, f);
     /* a number of a DENSE matrix that was zero may not be so any more */
@@ -276,6 +279,7 @@ int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P, 
     trs_enter();
     int rc = TRS_OK;
     if (lu && lu->device && lu->ready) rc = trs_lu_device_fetch((trs_lu *)lu);
+    if (lu && !rc) rc = trs_lu_settle(lu);
     if (!rc && lu) rc = trs_lu_again_fetch((trs_lu *)lu);
     if (rc) return trs_leave(rc);
     if (!lu || !lu->f.L.ptr) return trs_leave(trs_fail(TRS_EARG, "factors: there are none"));
@@ -317,7 +321,9 @@ int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info)
 {
     trs_enter();
     if (!lu || !info) return trs_leave(trs_fail(TRS_EARG, "info: lu or info is NULL"));
+    const int rc = trs_lu_settle(lu);
     *info = lu->info;
+    if (rc) return trs_leave(rc);
     trs_leave_silently();
     return TRS_OK;
 }

@@ -12,6 +12,7 @@
 #include "base/context.h"
 #include "base/libraries/library.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -91,6 +92,15 @@ struct trs_lu {
     int8_t *signs;
     /* A, with which solves refine x once; it belongs to the backend; NULL: they do not (lu_refine.c) */
     const trs_csc *refined;
+    /* the library still has L and U, and there are no plans (lu_first.c) */
+    atomic_bool waits;
+    pthread_mutex_t lock; /* of whoever solves with such factors, or settles them */
+    int solved;           /* columns since the factorisation, by the library */
+    double *first;        /* [9*n], complex: [13*n]: scratch of such solves */
+    /* x = A^-1 b by the library; work [5*n] is scratch */
+    int (*solve_first)(trs_lu *lu, double *x, const double *b, double *work);
+    /* copies the factors that wait, and makes the plans */
+    int (*settle)(trs_lu *lu);
     void *backend;
     /* factors an A of the same pattern, on the host */
     int (*update)(trs_lu *lu, const trs_mat *A);
@@ -126,6 +136,16 @@ void trs_lu_half_free(trs_lu *lu);
  * and new values will be, if there is a kernel for them.  Symbolic factors that cannot be computed there, or whose pivots
  * are bad, are refused with TRS_EGROWTH. */
 int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f);
+/* May the factors of the next A wait in the library that makes them?  Only if the options leave the plans to the library,
+ * and are right, because the plans would report what is wrong with them. */
+bool trs_lu_may_wait(const trs_lu *lu);
+/* Let go of factors that wait: others replace them. */
+void trs_lu_stop_waiting(trs_lu *lu);
+/* Solves begin by lu->solve_first.  f has names, rcond and cholesky of the factors of the given matrix, which is A; A stays where
+ * it is until lu->settle has run. */
+int trs_lu_wait(trs_lu *lu, const trs_mat *given, const trs_factors *f, const trs_csc *A);
+/* lu->pattern = that of A, copied: values may come without it later, or with it and be compared. */
+int trs_lu_keep_pattern(trs_lu *lu, const trs_mat *A);
 /* Call lu->update for the first A, which may be on a device if the factors are for one. */
 int trs_lu_begin(trs_lu *lu, const trs_mat *A);
 void trs_lu_triangles_free(trs_lu *lu, trs_factors *f); /* L and U alone */
@@ -159,12 +179,6 @@ void trs_lu_vectors_free(trs_lu *lu);
  * trs_lu_solve. */
 int trs_lu_watch(trs_lu *lu, const trs_csc *A);
 
-/* x = op(A)^-1 x with x [n] on the host, of the type of A, wherever the factors solve.  stage, from trs_lu_hosted_new, is
- * device memory by which x goes to factors that solve there, else NULL. */
-int trs_lu_hosted_new(const trs_lu *lu, void **stage);
-void trs_lu_hosted_free(const trs_lu *lu, void *stage);
-int trs_lu_solve_hosted(trs_lu *lu, trs_op op, void *x, void *stage, const trs_exec *exec);
-
 /* Returns TRS_ESTATE, and says whether there are no factors yet, or none of the last A. */
 int trs_lu_no_factors(const trs_lu *lu, const char *asked);
 /* Make the plans of lu->f, or give them the values of lu->f; only_l: the plan of L alone. */
@@ -194,6 +208,9 @@ void trs_lu_set_info(trs_lu *lu, double seconds);
     F(trs_lu_csc_free)                                                                             \
     F(trs_lu_adopt_there)                                                                          \
     F(trs_lu_begin)                                                                                \
+    F(trs_lu_may_wait)                                                                             \
+    F(trs_lu_wait)                                                                                 \
+    F(trs_lu_stop_waiting)                                                                         \
     F(trs_lu_watch)                                                                                \
     F(trs_lu_factors_free)                                                                         \
     F(trs_blas_begin)                                                                              \

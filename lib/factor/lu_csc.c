@@ -1,8 +1,8 @@
 /* lu_csc.c: the caller's matrix in the form that factoring libraries take: by columns, with ascending rows, base 0,
  * 64-bit indices, in double precision.
  *
- * A transposition sorts the rows of each column in O(n + nnz): CSR needs one, CSC and DENSE need two.  Zeros of a DENSE
- * matrix are no entries; zeros that a sparse one stores are. */
+ * A transposition sorts the rows of each column in O(n + nnz).  CSR needs one, CSC two unless its rows ascend already.
+ * Zeros of a DENSE matrix are no entries; zeros that a sparse one stores are. */
 #include "config.h"
 
 #include "lu.h"
@@ -19,61 +19,95 @@ void trs_lu_csc_free(trs_lu *lu, trs_csc *C)
     memset(C, 0, sizeof *C);
 }
 
-/* ---- transposing ---------------------------------------------------------------------------- */
+/* ---- copying -------------------------------------------------------------------------------- */
 
-/* Place entry p of m, of major index l, at number q of t. */
-static void place(trs_csc *t, const trs_mat *m, int64_t l, int64_t p, int64_t q)
+static int csc_new(trs_lu *lu, trs_csc *t, int64_t n, int64_t nnz, bool is_complex)
+{
+    *t = (trs_csc){.n = n, .nnz = nnz, .is_complex = is_complex};
+    t->p = trs_lu_alloc(lu, n + 2, sizeof *t->p, "column pointers of A");
+    t->i = trs_lu_alloc(lu, nnz, sizeof *t->i, "rows of A");
+    t->x = trs_lu_alloc(lu, nnz, (is_complex ? 2 : 1) * sizeof *t->x, "values of A");
+    return t->p && t->i && t->x ? TRS_OK : TRS_EMEM;
+}
+
+/* How many entries m has. */
+static int64_t count_entries(const trs_mat *m)
+{
+    int64_t count = 0;
+    for (int64_t l = 0; l < m->n; l++) {
+        const int64_t begin = trs_major_begin(m, l), end = trs_major_end(m, l);
+        if (m->format != TRS_DENSE) count += end - begin;
+        else
+            for (int64_t p = begin; p < end; p++) count += !trs_is_zero(m, p);
+    }
+    return count;
+}
+
+static void put_value(trs_csc *t, const trs_mat *m, int64_t p, int64_t q)
 {
     double z[2];
-    TRS_ASSERT(q >= 0 && q < t->nnz);
+    if (m->dtype == TRS_F64) {
+        t->x[q] = ((const double *)m->val)[p];
+        return;
+    }
     trs_number_get(m->val, m->dtype, p, z);
-    t->i[q] = l;
     if (!t->is_complex) t->x[q] = z[0];
     else t->x[2 * q] = z[0], t->x[2 * q + 1] = z[1];
 }
 
-/* Go through the entries of m: count those of column j of the transpose in next [j+1], or place each at next [j], which
- * moves on.  next is one place up in t->p, so that the places, moved on, are the pointers in the end. */
-static void walk(const trs_mat *m, trs_csc *t, bool count)
+/* t = m with its rows, if m is in CSR, else its columns, as columns.  The caller frees t, also after an error. */
+static int copy(trs_lu *lu, const trs_mat *m, trs_csc *t)
 {
-    int64_t *next = t->p + 1;
-    for (int64_t l = 0; l < m->n; l++)
+    int64_t q = 0;
+    const int rc = csc_new(lu, t, m->n, count_entries(m), trs_is_complex(m->dtype));
+    if (rc) return rc;
+    for (int64_t l = 0; l < m->n; l++) {
+        t->p[l] = q;
         for (int64_t p = trs_major_begin(m, l), end = trs_major_end(m, l); p < end; p++) {
             if (m->format == TRS_DENSE && trs_is_zero(m, p)) continue;
-            const int64_t j = trs_minor_index(m, l, p);
-            TRS_ASSERT(j >= 0 && j < t->n);
-            if (count) next[j + 1]++;
-            else place(t, m, l, p, next[j]++);
+            t->i[q] = trs_minor_index(m, l, p);
+            TRS_ASSERT(t->i[q] >= 0 && t->i[q] < m->n);
+            put_value(t, m, p, q++);
         }
-}
-
-/* t = m by its minor index: A by columns when m is A in CSR, else A' by columns.  The caller frees t, also after an
- * error. */
-static int transpose(trs_lu *lu, const trs_mat *m, trs_csc *t)
-{
-    const int64_t n = m->n;
-    *t = (trs_csc){.n = n, .is_complex = trs_is_complex(m->dtype)};
-    t->p = trs_lu_alloc(lu, n + 2, sizeof *t->p, "column pointers of A");
-    if (!t->p) return TRS_EMEM;
-    memset(t->p, 0, ((size_t)n + 2) * sizeof *t->p);
-    walk(m, t, true);
-    for (int64_t j = 0; j < n; j++) t->p[j + 2] += t->p[j + 1];
-    t->nnz = t->p[n + 1];
-    t->i = trs_lu_alloc(lu, t->nnz, sizeof *t->i, "rows of A");
-    t->x = trs_lu_alloc(lu, t->nnz, (t->is_complex ? 2 : 1) * sizeof *t->x, "values of A");
-    if (!t->i || !t->x) return TRS_EMEM;
-    walk(m, t, false);
-    TRS_ASSERT(t->p[n] == t->nnz);
+    }
+    t->p[m->n] = q;
     return TRS_OK;
 }
 
-/* The columns of c as the rows of a matrix. */
-static trs_mat rows_of(const trs_csc *c)
+/* Do the rows of each column ascend?  Rows given twice are left to check_entries. */
+static bool is_sorted(const trs_csc *c)
 {
-    trs_mat m = {.n = c->n, .nnz = c->nnz, .ptr = c->p, .idx = c->i, .val = c->x};
-    m.ptr_bits = m.idx_bits = 64;
-    m.dtype = c->is_complex ? TRS_C64 : TRS_F64;
-    return m;
+    for (int64_t j = 0; j < c->n; j++)
+        for (int64_t p = c->p[j] + 1; p < c->p[j + 1]; p++)
+            if (c->i[p] < c->i[p - 1]) return false;
+    return true;
+}
+
+/* t = the transpose of c: its rows ascend.  next [j], the place of the next entry of column j, is one place up in t->p, so
+ * that the places, moved on, are the pointers in the end. */
+static void fill_transpose(const trs_csc *c, trs_csc *t)
+{
+    int64_t *next = t->p + 1;
+    memset(t->p, 0, ((size_t)c->n + 2) * sizeof *t->p);
+    for (int64_t p = 0; p < c->nnz; p++) next[c->i[p] + 1]++;
+    for (int64_t j = 0; j < c->n; j++) next[j + 1] += next[j];
+    for (int64_t j = 0; j < c->n; j++)
+        for (int64_t p = c->p[j]; p < c->p[j + 1]; p++) {
+            const int64_t q = next[c->i[p]]++;
+            t->i[q] = j;
+            if (!c->is_complex) t->x[q] = c->x[p];
+            else t->x[2 * q] = c->x[2 * p], t->x[2 * q + 1] = c->x[2 * p + 1];
+        }
+}
+
+static int transpose(trs_lu *lu, trs_csc *c)
+{
+    trs_csc t;
+    const int rc = csc_new(lu, &t, c->n, c->nnz, c->is_complex);
+    if (!rc) fill_transpose(c, &t);
+    trs_lu_csc_free(lu, c);
+    *c = t;
+    return rc;
 }
 
 /* ---- import --------------------------------------------------------------------------------- */
@@ -109,14 +143,10 @@ int trs_lu_csc(trs_lu *lu, const trs_mat *A, trs_csc *C)
     if (rc) return rc;
     lu->base = A->base;
     lu->dtype = A->dtype;
-    rc = transpose(lu, A, C);
-    if (!rc && A->format != TRS_CSR) {
-        trs_csc first = *C;
-        const trs_mat rows = rows_of(&first);
-        TRS_ASSERT(first.n == A->n);
-        rc = transpose(lu, &rows, C);
-        trs_lu_csc_free(lu, &first);
-    }
+    rc = copy(lu, A, C);
+    const int turns = A->format == TRS_CSR ? 1 : 2;
+    if (!rc && (turns == 1 || !is_sorted(C)))
+        for (int k = 0; k < turns && !rc; k++) rc = transpose(lu, C);
     if (!rc) rc = check_entries(lu, C);
     if (rc) trs_lu_csc_free(lu, C);
     return rc;

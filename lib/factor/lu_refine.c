@@ -96,7 +96,7 @@ static int measure(trs_lu *lu, const trs_csc *A, double *x, double *b, double *s
     for (int64_t i = 0; i < n; i++) x[parts * i] = -1 - fmod(golden * (double)i, 1); /* -y */
     trs_lu_subtract(A, op, x, 1, b);
     for (int64_t i = 0; i < n; i++) size[i] = size_of(A, b, i);
-    const int rc = trs_lu_solve(lu, op, 1, b, n, x, n, NULL);
+    const int rc = trs_lu_solve_planned(lu, op, b, x);
     if (rc) return rc;
     subtract(A, op, x, 1, b, size);
     *omega = 0;

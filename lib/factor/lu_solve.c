@@ -13,6 +13,7 @@
  * Incomplete factors without permutation have neither: their plans work on B and X themselves. */
 #include "config.h"
 
+#include "lu_first.h"
 #include "lu_refine.h"
 #include "base/debug.h"
 #include "core/work.h"
@@ -296,27 +297,45 @@ static int check_work(const trs_lu *lu, const trs_lu_work *w)
                     "solve: an update has made other plans since the work space was made");
 }
 
+static int solve_by_plans(job j, int64_t ldb, int64_t ldx)
+{
+    trs_lu *lu = j.lu;
+    j.work = j.exec->lu_work ? j.exec->lu_work : lu->own;
+    int rc = check_work(lu, j.work);
+    const char *owner = j.work == lu->own ? "factors" : NULL;
+    if (!rc) rc = trs_work_take(&j.work->solving, owner, "trs_lu_work_create");
+    if (rc) return rc;
+    if (lu->f.P) rc = solve_permuted(j, j.nrhs);
+    else rc = solve_unpermuted(&j, ldb, ldx);
+    trs_work_release(&j.work->solving);
+    return rc;
+}
+
+int trs_lu_solve_planned(trs_lu *lu, trs_op op, const void *b, void *x)
+{
+    static const trs_exec defaults = {0};
+    job j = {.lu = lu, .op = op, .nrhs = 1, .exec = &defaults};
+    j.b = trs_view_of(b, lu->f.L.n, TRS_COL_MAJOR);
+    j.x = trs_view_of(x, lu->f.L.n, TRS_COL_MAJOR);
+    return solve_by_plans(j, lu->f.L.n, lu->f.L.n);
+}
+
 static int solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X, int64_t ldx,
                  const trs_exec *exec)
 {
     static const trs_exec defaults = {0};
+    bool done;
     if (!lu) return trs_fail(TRS_EARG, "solve: lu is NULL");
     int rc = TRS_CHECK_RESERVED(exec, "trs_exec");
     if (!exec) exec = &defaults;
     if (!rc) rc = check_solve(lu, op, nrhs, B, ldb, X, ldx, exec);
     if (rc || nrhs == 0 || lu->f.L.n == 0) return rc;
     job j = {.lu = lu, .op = op, .nrhs = nrhs, .exec = exec};
-    j.work = exec->lu_work ? exec->lu_work : lu->own;
-    rc = check_work(lu, j.work);
-    const char *owner = j.work == lu->own ? "factors" : NULL;
-    if (!rc) rc = trs_work_take(&j.work->solving, owner, "trs_lu_work_create");
-    if (rc) return rc;
     j.b = trs_view_of(B, ldb, exec->layout);
     j.x = trs_view_of(X, ldx, exec->layout);
-    if (lu->f.P) rc = solve_permuted(j, nrhs);
-    else rc = solve_unpermuted(&j, ldb, ldx);
-    trs_work_release(&j.work->solving);
-    return rc;
+    rc = trs_lu_solve_first(lu, op, nrhs, j.b, j.x, exec, &done);
+    if (rc || done) return rc;
+    return solve_by_plans(j, ldb, ldx);
 }
 
 int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X, int64_t ldx,

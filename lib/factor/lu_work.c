@@ -3,6 +3,8 @@
 
 #include "base/device.h"
 #include "base/debug.h"
+#include "lu_first.h"
+#include "lu_hosted.h"
 #include "lu_refine.h"
 
 static bool on_device(const trs_lu *lu)
@@ -66,6 +68,8 @@ static int make(trs_lu_work **work, const trs_lu *lu, int width)
 static int check(const trs_lu *lu, int max_nrhs)
 {
     if (!lu) return trs_fail(TRS_EARG, "work space: lu is NULL");
+    const int rc = trs_lu_settle(lu); /* first of all: another thread may be doing it */
+    if (rc) return rc;
     if (!lu->ready) return trs_lu_no_factors(lu, "work space");
     if (max_nrhs > 0) return TRS_OK;
     return trs_fail(TRS_EARG, "work space: max_nrhs = %d is not positive", max_nrhs);

@@ -120,6 +120,31 @@ def test_spsolve_warns_of_the_condition():
 
 
 @needs_suitesparse
+@pytest.mark.parametrize("k", [5, 20, 50])
+def test_spsolve_warns_of_a_singular_grid(rng, k):
+    T = sp.diags([np.full(k - 1, -1.0), np.r_[1, np.full(k - 2, 2.0), 1], np.full(k - 1, -1.0)], [-1, 0, 1])
+    A = sp.kron(T, sp.eye(k)) + sp.kron(sp.eye(k), T)  # A (1, ..., 1) = 0
+    A = sp.csc_array(sp.diags(rng.uniform(1, 2, k * k)) @ A)
+    with pytest.warns((LinAlgWarning, sla.MatrixRankWarning)):
+        trisolve.spsolve(A, rng.uniform(size=k * k))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        trisolve.spsolve(A + 1e-8 * sp.eye(k * k, format="csc"), np.ones(k * k))
+
+
+@needs_suitesparse
+@pytest.mark.parametrize("diagonal", [1e-3, 1.0, 4.0])
+def test_spsolve_is_as_accurate_as_superlu(rng, diagonal):
+    k = 20
+    T = sp.diags([rng.uniform(-2, 2, k - 1), np.full(k, diagonal), rng.uniform(-2, 2, k - 1)], [-1, 0, 1])
+    A = sp.csc_array((sp.kron(T, sp.eye(k)) + sp.kron(sp.eye(k), T)).astype(np.float32).astype(float))
+    y = rng.integers(1, 9, k * k).astype(float)
+    b = A @ y  # exact: few bits a number
+    error, superlu = (abs(solve(A, b) - y).max() for solve in (trisolve.spsolve, sla.spsolve))
+    assert error <= max(3 * superlu, 8 * eps(np.float64))
+
+
+@needs_suitesparse
 def test_spsolve_of_a_singular_matrix():
     with pytest.warns(sla.MatrixRankWarning):
         x = trisolve.spsolve(sp.csc_array(np.diag([1.0, 0, 2])), np.ones(3))

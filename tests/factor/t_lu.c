@@ -913,12 +913,12 @@ static void real_matrices(void **state)
 {
     (void)state;
     static const char *const files[][2] = {
-        {"1138_bus.mtx", "CHOLMOD"}, {"bcsstk02.mtx", "CHOLMOD"},
-        {"bfwa62.mtx", BY_PATTERN},  {"cavity10.mtx.xz", "UMFPACK"},
-        {"cg20.mtx", BY_PATTERN},    {"impcol_a.mtx", "UMFPACK"},
-        {"plskz362.mtx", "UMFPACK"}, {"qc324.mtx", "UMFPACK"},
-        {"rdb3200l.mtx", "UMFPACK"}, {"superlu_airfoil2.mtx", "UMFPACK"},
-        {"west0067.mtx", "UMFPACK"}, {"seed4.mtx", "UMFPACK"},
+        {"1138_bus.mtx", "CHOLMOD"},  {"bcsstk02.mtx", "CHOLMOD"},
+        {"bfwa62.mtx", BY_PATTERN},   {"cavity10.mtx.xz", "UMFPACK"},
+        {"cg20.mtx", BY_PATTERN},     {"impcol_a.mtx", BY_PATTERN},
+        {"plskz362.mtx", BY_PATTERN}, {"qc324.mtx", "UMFPACK"},
+        {"rdb3200l.mtx", BY_PATTERN}, {"superlu_airfoil2.mtx", "UMFPACK"},
+        {"west0067.mtx", BY_PATTERN}, {"seed4.mtx", "UMFPACK"},
         {"seed5.mtx", "UMFPACK"},
     };
     static const char *const circuits[] = {"add20.mtx.xz", "memplus.mtx.xz", "ibmpg1_mna.mtx.xz",
@@ -1035,8 +1035,8 @@ static void one_triangle(void **state)
 
 #ifdef HAVE_KLU
 
-/* A band of a symmetric pattern, whose factors have no more entries than it has: KLU's.  What is as sparse, but far from
- * symmetric, and what has many entries a row, is UMFPACK's. */
+/* A band of a symmetric pattern, whose factors have no more entries than it has: KLU's.  So is what has short rows and no
+ * diagonal.  What has the diagonal, but is far from symmetric, and what has many entries a row, is UMFPACK's. */
 static void chosen_by_pattern(void **state)
 {
     (void)state;
@@ -1044,13 +1044,15 @@ static void chosen_by_pattern(void **state)
     static const struct {
         int below, above; /* entries of row i are in columns i - below .. i + above */
         const char *library;
-    } cases[] = {{2, 2, "KLU"}, {2, 0, "UMFPACK"}, {0, 3, "UMFPACK"}, {20, 20, "UMFPACK"}};
+    } cases[] = {{2, 2, "KLU"},  {2, 0, "UMFPACK"}, {0, 3, "UMFPACK"},
+                 {-1, 4, "KLU"}, {20, 20, "KLU"},   {N, N, "UMFPACK"}};
     for (int c = 0; c < 2; c++)
         for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
             full A = full_new(N, c);
             for (int i = 0; i < N; i++)
                 for (int j = 0; j < N; j++)
-                    if (j >= i - cases[k].below && j <= i + cases[k].above)
+                    if ((j >= i - cases[k].below && j <= i + cases[k].above) ||
+                        (cases[k].below < 0 && j < i - N + cases[k].above)) /* around the end */
                         A.a[i + N * j] = number(c) + (i == j ? 9 : 0);
             check_identity(&A, &plain, NULL, cases[k].library);
             free(A.a);

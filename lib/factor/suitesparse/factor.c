@@ -21,9 +21,10 @@ typedef struct backend {
     bool known;        /* the first A has set n and dtype */
     int64_t n;
     trs_dtype dtype;
+    bool waits;               /* L and U stay in the library for now (lu_first.c) */
     const trs_method *method; /* what made symbolic; NULL: there is none */
     void *symbolic;
-    trs_csc pattern; /* what was analysed; x = NULL, unless solves refine with it */
+    trs_csc pattern; /* what was analysed; x = NULL, unless solves need it */
 } backend;
 
 /* ---- the table ------------------------------------------------------------------------------ */
@@ -214,6 +215,34 @@ static bool is_known(const backend *b, const trs_csc *A, const trs_method *metho
            !memcmp(was->i, A->i, (size_t)A->nnz * sizeof *A->i);
 }
 
+/* Copy L and U to f, and let the library free them. */
+static int take(trs_lu *lu, backend *b, const trs_csc *A, trs_factors *f)
+{
+    int rc = TRS_OK;
+    if (!f->L.ptr) rc = b->method->take(lu, A, b->symbolic, f);
+    if (!rc && b->method->drop) b->method->drop(lu, b->symbolic);
+    return rc;
+}
+
+/* Free what take copies, and leave the names. */
+static void free_arrays(trs_lu *lu, trs_factors *f)
+{
+    trs_lu_free(lu, f->P, f->Q, f->scale);
+    f->P = f->Q = NULL;
+    f->scale = NULL;
+}
+
+/* Factor A, whose pattern was analysed. */
+static int run_numeric(trs_lu *lu, backend *b, const trs_csc *A, trs_factors *f)
+{
+    int rc = trs_step("factorization", -1);
+    if (!rc) rc = b->method->numeric(lu, A, b->symbolic, f);
+    if (!rc && !b->waits) rc = take(lu, b, A, f);
+    if (rc) trs_lu_factors_free(lu, f);
+    else if (b->waits && b->method->take) free_arrays(lu, f);
+    return rc;
+}
+
 /* Factor A by this method; the analysis is done again only if it is of another pattern.  *suited: the method is one for
  * this pattern, or the caller has named it, or there is no other. */
 static int run(trs_lu *lu, backend *b, const trs_csc *A, int k, trs_factors *f, bool *suited)
@@ -231,9 +260,8 @@ static int run(trs_lu *lu, backend *b, const trs_csc *A, int k, trs_factors *f, 
         if (rc || !b->symbolic) forget(lu, b);
     }
     *suited = rc || b->method;
-    if (!rc && *suited) rc = trs_step("factorization", -1);
-    if (!rc && *suited) rc = method->numeric(lu, A, b->symbolic, f);
-    return rc;
+    if (rc || !*suited) return rc;
+    return run_numeric(lu, b, A, f);
 }
 
 /* Factor A by the first method that suits it and does not break down. */
@@ -327,7 +355,7 @@ static void keep(trs_lu *lu, backend *b, trs_csc *A)
 /* Free the values of the matrix that was analysed, unless solves need them. */
 static void drop_values(trs_lu *lu, backend *b)
 {
-    if (lu->refined) return;
+    if (lu->refined || b->waits) return;
     trs_lu_free(lu, b->pattern.x);
     b->pattern.x = NULL;
 }
@@ -343,6 +371,31 @@ static int same_kind(trs_lu *lu, backend *b, const trs_csc *A)
     return TRS_OK;
 }
 
+static int solve_first(trs_lu *lu, double *x, const double *b, double *work)
+{
+    const backend *own = lu->backend;
+    return own->method->solve(&own->pattern, own->symbolic, x, b, work);
+}
+
+/* Copy L and U from the library, and make the plans. */
+static int settle(trs_lu *lu)
+{
+    backend *b = lu->backend;
+    trs_factors f = lu->f;
+    memset(&lu->f, 0, sizeof lu->f);
+    f.L = (trs_mat){0};
+    int rc = b->method->take(lu, &b->pattern, b->symbolic, &f);
+    f.largest_a = largest_entry(&b->pattern, f.scale);
+    if (!rc) rc = trs_lu_adopt_there(lu, NULL, &f);
+    if (!rc) rc = trs_lu_watch(lu, &b->pattern);
+    trs_lu_factors_free(lu, &f);
+    if (rc) return rc;
+    if (b->method->drop) b->method->drop(lu, b->symbolic);
+    b->waits = false;
+    drop_values(lu, b);
+    return TRS_OK;
+}
+
 static int factor_once(trs_lu *lu, const trs_mat *mat)
 {
     trs_factors f = {0};
@@ -352,6 +405,8 @@ static int factor_once(trs_lu *lu, const trs_mat *mat)
     const double start = trs_now();
     lu->ready = lu->singular = false;
     lu->refined = NULL;
+    trs_lu_stop_waiting(lu);
+    b->waits = trs_lu_may_wait(lu);
     int rc = trs_step("import", -1);
     if (!rc) rc = trs_lu_csc(lu, mat, &A);
     if (!rc) rc = same_kind(lu, b, &A);
@@ -365,8 +420,10 @@ static int factor_once(trs_lu *lu, const trs_mat *mat)
     }
     trs_lu_csc_free(lu, &A);
     lu->info.seconds_factor = trs_now() - start;
-    if (!rc) rc = trs_lu_adopt_there(lu, mat, &f);
-    if (!rc) rc = trs_lu_watch(lu, &b->pattern);
+    b->waits = b->waits && !rc && b->method && b->method->take; /* n = 0 has no method */
+    if (b->waits) rc = trs_lu_wait(lu, mat, &f, &b->pattern);
+    else if (!rc) rc = trs_lu_adopt_there(lu, mat, &f);
+    if (!rc && !b->waits) rc = trs_lu_watch(lu, &b->pattern);
     if (rc) lu->ready = false;
     drop_values(lu, b);
     trs_lu_factors_free(lu, &f);
@@ -424,6 +481,8 @@ static int factor_new(trs_lu **lu, const trs_mat *A, const trs_factor_options *o
     (*lu)->backend = b;
     (*lu)->release = release;
     (*lu)->update = factor;
+    (*lu)->solve_first = solve_first;
+    (*lu)->settle = settle;
     if (opt->method) snprintf(b->wanted, sizeof b->wanted, "%s", opt->method);
     if (opt->ordering) snprintf(b->ordering, sizeof b->ordering, "%s", opt->ordering);
     return trs_lu_begin(*lu, A);

@@ -22,6 +22,9 @@
 #define trs_lu_csc_free     trs_core()->trs_lu_csc_free
 #define trs_lu_adopt_there  trs_core()->trs_lu_adopt_there
 #define trs_lu_begin        trs_core()->trs_lu_begin
+#define trs_lu_may_wait     trs_core()->trs_lu_may_wait
+#define trs_lu_wait         trs_core()->trs_lu_wait
+#define trs_lu_stop_waiting trs_core()->trs_lu_stop_waiting
 #define trs_lu_watch        trs_core()->trs_lu_watch
 #define trs_lu_factors_free trs_core()->trs_lu_factors_free
 #define trs_blas_begin      trs_core()->trs_blas_begin
@@ -39,10 +42,16 @@ typedef struct trs_method {
      * method suits this pattern better, which cannot happen if the caller has named the method.  ordering: NULL means the
      * library's default. */
     int (*analyse)(trs_lu *lu, const trs_csc *A, const char *ordering, bool named, void **symbolic);
-    /* Factor A, whose pattern was analysed, or list what the factors have (trs_factors.symbolic); a method may keep in
-     * *symbolic what the next values can use.  TRS_EPIVOT: the
-     * factorisation broke down, and the sentence says in which row. */
+    /* Factor A, whose pattern was analysed, and leave the factors in *symbolic.  Sets the names, rcond and cholesky of f; a
+     * method without `take` sets L and U as well, or lists what they have (trs_factors.symbolic).  TRS_EPIVOT: the factorisation broke down, and the sentence says in
+     * which row. */
     int (*numeric)(trs_lu *lu, const trs_csc *A, void *symbolic, trs_factors *f);
+    /* Copy the factors of A to f; NULL: numeric has. */
+    int (*take)(trs_lu *lu, const trs_csc *A, void *symbolic, trs_factors *f);
+    /* x = A^-1 b by the library, before drop.  work [5*n] is scratch. */
+    int (*solve)(const trs_csc *A, void *symbolic, double *x, const double *b, double *work);
+    /* Free the factors in *symbolic, which were copied; NULL: they are still needed. */
+    void (*drop)(trs_lu *lu, void *symbolic);
     void (*release)(trs_lu *lu, void *symbolic);
 } trs_method;
 

@@ -50,15 +50,23 @@ static void pattern_free(trs_lu *lu, pattern *s)
 
 /* ---- a diagonal without gaps ---------------------------------------------------------------- */
 
-/* to = the columns of A, those with a diagonal entry first, and this entry before the others of its column.  The search for
- * a transversal tries entries in this order, and so leaves the diagonal entries where they are unless a path of others
- * needs them.  old [k] is the column of A that became column k.  Returns how many have a diagonal entry. */
-static int64_t diagonals_first(const trs_csc *A, pattern *to, int64_t *old)
+/* column [0], ... = the columns with a diagonal entry.  Returns how many there are. */
+static int64_t diagonals(const trs_csc *A, int64_t *column)
 {
-    int64_t count = 0, q = 0, last;
+    int64_t count = 0;
     for (int64_t j = 0; j < A->n; j++)
         for (int64_t p = A->p[j]; p < A->p[j + 1]; p++)
-            if (A->i[p] == j) old[count++] = j;
+            if (A->i[p] == j) column[count++] = j;
+    return count;
+}
+
+/* to = the columns of A, those with a diagonal entry first, and this entry before the others of its column.  The search for
+ * a transversal tries entries in this order, and so leaves the diagonal entries where they are unless a path of others
+ * needs them.  old [k] is the column of A that became column k. */
+static void diagonals_first(const trs_csc *A, pattern *to, int64_t *old)
+{
+    int64_t q = 0, last;
+    const int64_t count = diagonals(A, old);
     last = count;
     for (int64_t j = 0, k = 0; j < A->n; j++)
         if (k < count && old[k] == j) k++;
@@ -71,7 +79,6 @@ static int64_t diagonals_first(const trs_csc *A, pattern *to, int64_t *old)
             if (A->i[p] != j) to->i[q++] = A->i[p];
     }
     to->p[A->n] = q;
-    return count;
 }
 
 /* Rows that no column was matched to go to the columns that are left, in any way: A is structurally singular. */
@@ -89,8 +96,8 @@ static void match_the_rest(int64_t n, int64_t *column, int64_t *taken)
     }
 }
 
-/* column [i] = the column on whose diagonal row i goes.  *good of them have a diagonal entry in A. */
-static int match(trs_lu *lu, const trs_csc *A, int64_t *column, int64_t *good)
+/* column [i] = the column on whose diagonal row i goes. */
+static int match(trs_lu *lu, const trs_csc *A, int64_t *column)
 {
     const double limit = 10; /* times the entries of A, for a search that could take n times them */
     const int64_t n = A->n;
@@ -99,10 +106,8 @@ static int match(trs_lu *lu, const trs_csc *A, int64_t *column, int64_t *good)
     int64_t *old = integers(lu, n), *scratch = integers(lu, 5 * n);
     int rc = pattern_new(lu, &s, n, A->nnz);
     if (!old || !scratch) rc = TRS_EMEM;
-    if (!rc) *good = diagonals_first(A, &s, old);
-    if (!rc && *good == n)
-        for (int64_t i = 0; i < n; i++) column[i] = i;
-    else if (!rc) {
+    if (!rc) {
+        diagonals_first(A, &s, old);
         (void)btf_l_maxtrans(n, n, s.p, s.i, limit, &work, column, scratch);
         for (int64_t i = 0; i < n; i++)
             if (column[i] >= 0) column[i] = old[column[i]];
@@ -363,32 +368,34 @@ static int order_rows(trs_lu *lu, int64_t n, const int64_t *column, trs_klu_orde
     return good ? TRS_OK : TRS_EMEM;
 }
 
-/* *symmetry is that of A, whose rows are where they are. */
-static int measure_symmetry(trs_lu *lu, const trs_csc *A, int64_t *column, double *symmetry)
+/* s = A + A', and what A is like.  column is scratch, then the identity. */
+static int look_at(trs_lu *lu, const trs_csc *A, int64_t *column, pattern *s, trs_klu_order *o)
 {
-    pattern s = {0};
+    o->diagonals = (double)diagonals(A, column) / (double)A->n;
     for (int64_t i = 0; i < A->n; i++) column[i] = i;
-    int rc = join(lu, A, column, &s);
-    if (!rc) *symmetry = symmetry_of(A, &s);
-    pattern_free(lu, &s);
+    const int rc = join(lu, A, column, s);
+    if (!rc) o->symmetry = symmetry_of(A, s);
     return rc;
 }
 
-int trs_klu_order_make(trs_lu *lu, const trs_csc *A, const char *name, trs_klu_order *o)
+/* s = C + C', if that is not A + A' */
+static int rematch(trs_lu *lu, const trs_csc *A, int64_t *column, pattern *s)
+{
+    pattern_free(lu, s);
+    const int rc = match(lu, A, column);
+    return rc ? rc : join(lu, A, column, s);
+}
+
+int trs_klu_order_make(trs_lu *lu, const trs_csc *A, const char *name, bool named, trs_klu_order *o)
 {
     pattern s = {0};
-    double symmetry = 0;
-    int64_t diagonals = 0;
     *o = (trs_klu_order){0};
     int64_t *column = integers(lu, A->n);
-    if (!column) return TRS_EMEM;
-    int rc = measure_symmetry(lu, A, column, &symmetry);
-    if (!rc) rc = match(lu, A, column, &diagonals);
-    if (!rc) rc = join(lu, A, column, &s);
-    if (!rc) rc = order_columns(lu, A, name, &s, o);
-    if (!rc) rc = order_rows(lu, A->n, column, o);
-    o->symmetry = symmetry;
-    o->diagonals = (double)diagonals / (double)A->n;
+    int rc = column ? look_at(lu, A, column, &s, o) : TRS_EMEM;
+    const bool go = named || trs_klu_order_suits(o, A);
+    if (!rc && go && o->diagonals < 1) rc = rematch(lu, A, column, &s);
+    if (!rc && go) rc = order_columns(lu, A, name, &s, o);
+    if (!rc && go) rc = order_rows(lu, A->n, column, o);
     pattern_free(lu, &s);
     trs_lu_free(lu, column);
     return rc;

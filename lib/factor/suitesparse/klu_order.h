@@ -16,9 +16,18 @@ typedef struct trs_klu_order {
     int64_t levels; /* of L, and of U */
 } trs_klu_order;
 
-/* Order A.  ordering: "amd", "colamd", "metis", "natural", "best" or NULL, as in trs_factor_options.  Free *o, also after
- * an error.  Returns TRS_OK, TRS_EMEM, TRS_ESUPPORT, TRS_ELIBRARY. */
-int trs_klu_order_make(trs_lu *lu, const trs_csc *A, const char *ordering, trs_klu_order *o);
+/* Can an order be good for A?  With most of the diagonal there its pattern has to be mostly symmetric, since S would have too
+ * many entries otherwise.  With most of it missing, rows are matched, and have to be short. */
+static inline bool trs_klu_order_suits(const trs_klu_order *o, const trs_csc *A)
+{
+    enum { SHORT = 12 };
+    return o->diagonals >= 0.5 ? o->symmetry >= 0.5 : A->nnz <= SHORT * A->n;
+}
+
+/* Order A.  ordering: "amd", "colamd", "metis", "natural", "best" or NULL, as in trs_factor_options.  named: whatever it is
+ * like; else P = Q = NULL if no order can be good.  Free *o, also after an error.  Returns TRS_OK, TRS_EMEM, TRS_ESUPPORT, TRS_ELIBRARY. */
+int trs_klu_order_make(trs_lu *lu, const trs_csc *A, const char *ordering, bool named,
+                       trs_klu_order *o);
 void trs_klu_order_free(trs_lu *lu, trs_klu_order *o);
 
 #endif

@@ -19,6 +19,7 @@
 typedef struct umfpack {
     bool is_complex;
     void *Symbolic;
+    void *Numeric; /* of the last A, until it was copied */
     const char *ordering;
     double Control[UMFPACK_CONTROL];
     double Info[UMFPACK_INFO];
@@ -37,33 +38,33 @@ static int64_t symbolic(const trs_csc *A, umfpack *u)
     return umfpack_dl_symbolic(A->n, A->n, A->p, A->i, A->x, &u->Symbolic, u->Control, u->Info);
 }
 
-static int64_t numeric(const trs_csc *A, umfpack *u, void **Numeric)
+static int64_t numeric(const trs_csc *A, umfpack *u)
 {
     if (A->is_complex)
-        return umfpack_zl_numeric(A->p, A->i, A->x, NULL, u->Symbolic, Numeric, u->Control,
+        return umfpack_zl_numeric(A->p, A->i, A->x, NULL, u->Symbolic, &u->Numeric, u->Control,
                                   u->Info);
-    return umfpack_dl_numeric(A->p, A->i, A->x, u->Symbolic, Numeric, u->Control, u->Info);
+    return umfpack_dl_numeric(A->p, A->i, A->x, u->Symbolic, &u->Numeric, u->Control, u->Info);
 }
 
 /* Get P, Q, Rs and D, the diagonal of U. */
-static int64_t get_order(const umfpack *u, trs_factors *f, double *D, int64_t *recip, void *Numeric)
+static int64_t get_order(const umfpack *u, trs_factors *f, double *D, int64_t *recip)
 {
     if (u->is_complex)
         return umfpack_zl_get_numeric(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, f->P, f->Q, D,
-                                      NULL, recip, f->scale, Numeric);
+                                      NULL, recip, f->scale, u->Numeric);
     return umfpack_dl_get_numeric(NULL, NULL, NULL, NULL, NULL, NULL, f->P, f->Q, D, recip,
-                                  f->scale, Numeric);
+                                  f->scale, u->Numeric);
 }
 
-static int64_t get_triangles(const umfpack *u, trs_factors *f, void *Numeric)
+static int64_t get_triangles(const umfpack *u, trs_factors *f)
 {
     int64_t *Lp = (int64_t *)f->L.ptr, *Lj = (int64_t *)f->L.idx;
     int64_t *Up = (int64_t *)f->U.ptr, *Ui = (int64_t *)f->U.idx;
     double *Lx = (double *)f->L.val, *Ux = (double *)f->U.val;
     if (u->is_complex)
         return umfpack_zl_get_numeric(Lp, Lj, Lx, NULL, Up, Ui, Ux, NULL, NULL, NULL, NULL, NULL,
-                                      NULL, NULL, Numeric);
-    return umfpack_dl_get_numeric(Lp, Lj, Lx, Up, Ui, Ux, NULL, NULL, NULL, NULL, NULL, Numeric);
+                                      NULL, NULL, u->Numeric);
+    return umfpack_dl_get_numeric(Lp, Lj, Lx, Up, Ui, Ux, NULL, NULL, NULL, NULL, NULL, u->Numeric);
 }
 
 /* ---- analysis ------------------------------------------------------------------------------- */
@@ -107,18 +108,28 @@ static const char *ordering_used(const umfpack *u)
     }
 }
 
-/* AMD and COLAMD are quick, but on a three-dimensional mesh their factors have more fill than those of METIS.  So if much
- * work is predicted, METIS is tried as well, and the better of the two is used.  On a device, where a solve waits for levels
+/* The flops that are predicted: of L L' by AMD if the strategy is symmetric, else of an upper bound, which is often ten
+ * times too high. */
+static double flops(const umfpack *u)
+{
+    if (u->Info[UMFPACK_STRATEGY_USED] == UMFPACK_STRATEGY_SYMMETRIC)
+        return u->Info[UMFPACK_SYMMETRIC_FLOPS];
+    return u->Info[UMFPACK_FLOPS_ESTIMATE] / 10;
+}
+
+/* AMD and COLAMD are quick, but on a large three-dimensional mesh their factors have more fill than those of METIS.  METIS
+ * takes about 1 us for each entry of A, and saves half of the flops at best.  So it is tried if much work is predicted for
+ * each entry, and the better of the two is used.  On a device, where a solve waits for levels
  * more than for entries, it is always tried, and may cost more: nested dissection gives between two thirds and a tenth of
  * the levels, and ex40, with twice the entries, is solved in 0.24 ms instead of 0.63.  It is no error when METIS fails or
  * is missing. */
 static void try_metis(const trs_lu *lu, const trs_csc *A, umfpack *u)
 {
     const bool on_device = lu->opt.device > 0;
-    /* flops of the estimate, which is an upper bound, often ten times too high */
-    const double enough = on_device ? 0 : 1e10, most = on_device ? 3 : 1;
+    const double enough = on_device ? 0 : 10000,
+                 most = on_device ? 3 : 1; /* flops for each entry; times the flops */
     umfpack m = *u;
-    if (u->Info[UMFPACK_FLOPS_ESTIMATE] < enough || trs_step("ordering", -1)) return;
+    if (flops(u) < enough * (double)A->nnz || trs_step("ordering", -1)) return;
     m.Symbolic = NULL;
     m.Control[UMFPACK_ORDERING] = UMFPACK_ORDERING_METIS;
     if (symbolic(A, &m) >= 0 &&
@@ -147,10 +158,18 @@ static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool name
     return TRS_OK;
 }
 
+static void drop(trs_lu *lu, void *data)
+{
+    umfpack *u = data;
+    (void)lu;
+    UMFPACK(u, free_numeric)(&u->Numeric);
+}
+
 static void release(trs_lu *lu, void *data)
 {
     umfpack *u = data;
     if (!u) return;
+    drop(lu, u);
     UMFPACK(u, free_symbolic)(&u->Symbolic);
     trs_lu_free(lu, u);
 }
@@ -190,8 +209,7 @@ static bool to_multipliers(double *s, int64_t n, int64_t recip)
 }
 
 /* Take P, Q and the scaling, and check the pivots. */
-static int take_order(trs_lu *lu, const umfpack *u, trs_factors *f, int64_t n, void *Numeric,
-                      bool *scalable)
+static int take_order(trs_lu *lu, const umfpack *u, trs_factors *f, int64_t n, bool *scalable)
 {
     int64_t recip = 0;
     f->P = trs_lu_alloc(lu, n, sizeof *f->P, "P");
@@ -199,45 +217,52 @@ static int take_order(trs_lu *lu, const umfpack *u, trs_factors *f, int64_t n, v
     f->scale = trs_lu_alloc(lu, n, sizeof *f->scale, "the row scaling");
     double *D = trs_lu_alloc(lu, 2 * n, sizeof *D, "the pivots");
     int rc = f->P && f->Q && f->scale && D ? TRS_OK : TRS_EMEM;
-    if (!rc && get_order(u, f, D, &recip, Numeric)) rc = failed(-1, "copying P and Q");
+    if (!rc && get_order(u, f, D, &recip)) rc = failed(-1, "copying P and Q");
     if (!rc) *scalable = to_multipliers(f->scale, n, recip);
     if (!rc && *scalable) rc = check_pivots(lu, u, f, D, n);
     trs_lu_free(lu, D);
     return rc;
 }
 
-static int take_triangles(trs_lu *lu, const umfpack *u, trs_factors *f, int64_t n, void *Numeric)
+/* How many entries L and U have. */
+static int64_t count_entries(const umfpack *u, int64_t *lnz, int64_t *unz)
 {
-    int64_t lnz, unz, rows, cols, diagonal;
-    int64_t status = UMFPACK(u, get_lunz)(&lnz, &unz, &rows, &cols, &diagonal, Numeric);
+    int64_t rows, cols, diagonal;
+    return UMFPACK(u, get_lunz)(lnz, unz, &rows, &cols, &diagonal, u->Numeric);
+}
+
+/* Copy L and U. */
+static int take(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
+{
+    umfpack *u = data;
+    bool scalable;
+    int64_t lnz, unz, status = count_entries(u, &lnz, &unz);
     if (status) return failed(status, "counting entries");
-    int rc = trs_triangle_new(lu, &f->L, u->is_complex, n, lnz);
-    if (!rc) rc = trs_triangle_new(lu, &f->U, u->is_complex, n, unz);
+    int rc = f->P ? TRS_OK : take_order(lu, u, f, A->n, &scalable);
+    if (!rc) rc = trs_triangle_new(lu, &f->L, u->is_complex, A->n, lnz);
+    if (!rc) rc = trs_triangle_new(lu, &f->U, u->is_complex, A->n, unz);
     if (rc) return rc;
     f->L.format = TRS_CSR;
     f->L.kind = TRS_LOWER;
     f->U.format = TRS_CSC;
     f->U.kind = TRS_UPPER;
-    status = get_triangles(u, f, Numeric);
+    status = get_triangles(u, f);
     if (status) return failed(status, "copying L and U");
-    f->library = "UMFPACK";
-    f->ordering = u->ordering;
-    f->rcond = u->Info[UMFPACK_RCOND];
-    return TRS_OK;
+    rc = trs_triangle_narrow(lu, &f->L);
+    if (!rc) rc = trs_triangle_narrow(lu, &f->U);
+    return rc;
 }
 
 /* Factor once, with the scaling that Control asks for. */
 static int attempt(trs_lu *lu, const trs_csc *A, umfpack *u, trs_factors *f, bool *scalable)
 {
-    void *Numeric = NULL;
-    int64_t status = numeric(A, u, &Numeric);
+    drop(lu, u);
+    int64_t status = numeric(A, u);
     if (status < 0) return failed(status, "factoring A");
-    int rc = take_order(lu, u, f, A->n, Numeric, scalable);
-    if (!rc && *scalable) rc = take_triangles(lu, u, f, A->n, Numeric);
-    UMFPACK(u, free_numeric)(&Numeric);
-    if (!rc && *scalable) rc = trs_triangle_narrow(lu, &f->L);
-    if (!rc && *scalable) rc = trs_triangle_narrow(lu, &f->U);
-    return rc;
+    f->library = "UMFPACK";
+    f->ordering = u->ordering;
+    f->rcond = u->Info[UMFPACK_RCOND];
+    return take_order(lu, u, f, A->n, scalable);
 }
 
 static int factor(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
@@ -251,8 +276,23 @@ static int factor(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
         u->Control[UMFPACK_SCALE] = UMFPACK_SCALE_NONE;
         rc = attempt(lu, A, u, f, &scalable);
     }
-    if (rc) trs_lu_factors_free(lu, f);
     return rc;
+}
+
+/* ---- solving ---------------------------------------------------------------------------------- */
+
+static int solve(const trs_csc *A, void *data, double *x, const double *b, double *work)
+{
+    umfpack *u = data;
+    int64_t *Wi = (int64_t *)(work + 4 * A->n), status;
+    u->Control[UMFPACK_IRSTEP] = 0;
+    if (u->is_complex)
+        status = umfpack_zl_wsolve(UMFPACK_A, A->p, A->i, A->x, NULL, x, NULL, b, NULL, u->Numeric,
+                                   u->Control, u->Info, Wi, work);
+    else
+        status = umfpack_dl_wsolve(UMFPACK_A, A->p, A->i, A->x, x, b, u->Numeric, u->Control,
+                                   u->Info, Wi, work);
+    return status < 0 ? failed(status, "solving") : TRS_OK;
 }
 
 const trs_method trs_method_umfpack = {
@@ -260,6 +300,9 @@ const trs_method trs_method_umfpack = {
     .hermitian = 0,
     .analyse = analyse,
     .numeric = factor,
+    .take = take,
+    .solve = solve,
+    .drop = drop,
     .release = release,
 };
 

@@ -1,0 +1,227 @@
+/* lu_first.c: the first solves with complete factors, which the library that made them does itself.
+ *
+ *     A --numeric--> L, U in the library --first call--> x
+ *                          |
+ *                          + settle, before any other use --> copies of L and U, two plans --> x
+ *
+ * To copy L and U and to make their plans takes as long as 5 to 20 solves by the library, which no plan saves if A is solved
+ * with once.  So factors on the host wait in the library until a caller wants what only plans or copies have: a solve, a work
+ * space, L and U, facts.  If the caller has said that there will be one solve (trs_options.solves), the library does it, and
+ * the factors wait until there were FEW columns, so that an estimate of the condition does not need plans, or another op.
+ * Otherwise all solves have the same bits.
+ *
+ * Such a solve ends with a step of refinement, whose residual has twice the working precision: x then has the
+ * error of its last rounding unless A is nearly singular, whichever pivots the library has preferred (Demmel et al.,
+ * Error bounds from extra-precise iterative refinement, ACM TOMS 32 (2006) 325-351). */
+#include "config.h"
+
+#include "base/debug.h"
+#include "base/number/clones.h"
+#include "lu_first.h"
+#include "vectors/gather.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    FEW = 8,  /* columns that the library solves */
+    STEPS = 3 /* of refinement at most; nearly always one */
+};
+
+/* A correction this many times smaller than x leaves an error of about its square. */
+static const double ENOUGH = 1e-8;
+
+/* ---- waiting ------------------------------------------------------------------------------------ */
+
+/* Do the options leave the plans to the library? */
+static bool is_plain(const trs_options *o)
+{
+    return !o->solver && o->order == TRS_ORDER_AUTO && !o->bitwise && !o->measure &&
+           o->pivot == TRS_PIVOT_FAIL && o->memory_limit == 0;
+}
+
+/* Are they right?  Plans report what is wrong with them. */
+static bool is_valid(const trs_options *o)
+{
+    return o->threads >= 0 && o->threads <= TRS_MOST_THREADS && !(o->ops & ~7u) &&
+           o->solves_per_update == 0 && !o->device_memory.alloc && !o->device_memory.free;
+}
+
+bool trs_lu_may_wait(const trs_lu *lu)
+{
+    const trs_options *o = &lu->opt;
+    if (o->device > 0 || lu->single || lu->l) return false;
+    return is_plain(o) && is_valid(o) && (o->solves == 0 || o->solves == 1);
+}
+
+void trs_lu_stop_waiting(trs_lu *lu)
+{
+    if (!lu->waits) return;
+    atomic_store(&lu->waits, false);
+    trs_lu_free(lu, lu->first);
+    lu->first = NULL;
+}
+
+int trs_lu_wait(trs_lu *lu, const trs_mat *given, const trs_factors *f, const trs_csc *A)
+{
+    const int64_t n = A->n, parts = A->is_complex ? 2 : 1;
+    trs_lu_info *info = &lu->info;
+    const int rc = lu->opt.solves == 1 ? TRS_OK : trs_lu_keep_pattern(lu, given);
+    if (rc) return rc;
+    if (!lu->first)
+        lu->first = trs_lu_alloc(lu, (4 * parts + 5) * n, sizeof *lu->first, "the first solves");
+    if (!lu->first) return TRS_EMEM;
+    trs_lu_factors_free(lu, &lu->f);
+    lu->f = *f;
+    lu->f.L = (trs_mat){.n = n, .dtype = A->is_complex ? TRS_C64 : TRS_F64};
+    info->library = f->library, info->ordering = f->ordering, info->rcond = f->rcond;
+    info->n = n;
+    lu->refined = A;
+    lu->ready = true;
+    lu->solved = 0;
+    atomic_store(&lu->waits, true);
+    return TRS_OK;
+}
+
+/* After an error the factors are as before. */
+static int settle(trs_lu *lu)
+{
+    const trs_factors names = lu->f;
+    const trs_csc *A = lu->refined;
+    trs_mute(true); /* solves report nothing */
+    const int rc = lu->settle(lu);
+    trs_mute(false);
+    if (!rc) {
+        trs_lu_stop_waiting(lu);
+        return TRS_OK;
+    }
+    trs_lu_factors_free(lu, &lu->f);
+    lu->f = names;
+    lu->refined = A;
+    lu->ready = true;
+    return rc;
+}
+
+int trs_lu_settle(const trs_lu *lu)
+{
+    trs_lu *a = (trs_lu *)lu;
+    int rc = TRS_OK;
+    if (!atomic_load(&a->waits)) return TRS_OK;
+    pthread_mutex_lock(&a->lock);
+    if (a->waits) rc = settle(a);
+    pthread_mutex_unlock(&a->lock);
+    return rc;
+}
+
+/* ---- solving ------------------------------------------------------------------------------------ */
+
+/* hi + lo = hi + lo - a b, with an error of about eps^2: the rounding errors of product and sum are in lo. */
+TRS_INLINE void subtract(double *hi, double *lo, double a, double b)
+{
+    double product = a * b;
+    TRS_ROUNDED(product);
+    const double sum = *hi - product, part = sum - *hi;
+    *lo -= (product + part) - (*hi - (sum - part)) + fma(a, b, -product);
+    *hi = sum;
+}
+
+/* r = r - A x, with lo [n] as scratch. */
+TRS_FMA_CLONES static void twofold_residual(const trs_csc *A, const double *x, double *r,
+                                            double *lo)
+{
+    const int64_t parts = A->is_complex ? 2 : 1;
+    memset(lo, 0, (size_t)(parts * A->n) * sizeof *lo);
+    for (int64_t j = 0; j < A->n; j++)
+        for (int64_t p = A->p[j]; p < A->p[j + 1]; p++) {
+            const int64_t i = A->i[p];
+            if (!A->is_complex) {
+                subtract(&r[i], &lo[i], A->x[p], x[j]);
+                continue;
+            }
+            const double *a = A->x + 2 * p, *z = x + 2 * j;
+            subtract(&r[2 * i], &lo[2 * i], a[0], z[0]);
+            subtract(&r[2 * i], &lo[2 * i], -a[1], z[1]);
+            subtract(&r[2 * i + 1], &lo[2 * i + 1], a[0], z[1]);
+            subtract(&r[2 * i + 1], &lo[2 * i + 1], a[1], z[0]);
+        }
+    for (int64_t i = 0; i < parts * A->n; i++) r[i] += lo[i];
+}
+
+/* The largest number, in absolute value; NaN if one is not finite. */
+static double largest(const double *x, int64_t count)
+{
+    double most = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (!isfinite(x[i])) return NAN;
+        if (fabs(x[i]) > most) most = fabs(x[i]);
+    }
+    return most;
+}
+
+/* x = A^-1 r.  A correction is refused if it is not finite, or not smaller than the one before, and for the first one than x.
+ * r, d and lo [n] and work [5*n] are scratch. */
+static int solve_column(trs_lu *lu, double *x, double *r, double *d, double *lo, double *work)
+{
+    const trs_csc *A = lu->refined;
+    const int64_t count = A->n * (A->is_complex ? 2 : 1);
+    int rc = lu->solve_first(lu, x, r, work);
+    double before = largest(x, count), size = before;
+    for (int step = 0; step < STEPS && !rc && size > ENOUGH * largest(x, count); step++) {
+        twofold_residual(A, step ? d : x, r, lo);
+        rc = lu->solve_first(lu, d, r, work);
+        size = largest(d, count);
+        if (rc || !(size <= before)) break;
+        for (int64_t i = 0; i < count; i++) x[i] += d[i];
+        before = size / 2;
+    }
+    return rc;
+}
+
+static int solve_columns(trs_lu *lu, int nrhs, trs_view b, trs_view x)
+{
+    const trs_csc *A = lu->refined;
+    const int64_t n = A->n, size = (int64_t)trs_size(lu->dtype), step = A->is_complex ? 2 : 1;
+    double *z = lu->first, *r = z + step * n, *d = r + step * n, *lo = d + step * n;
+    const trs_view at_z = {.p = z, .rs = 1, .cs = n}, at_r = {.p = r, .rs = 1, .cs = n};
+    trs_gather in = {.n = n, .nrhs = 1, .from = lu->dtype, .to = lu->f.L.dtype}, out = in;
+    out.from = in.to, out.to = in.from;
+    int rc = TRS_OK;
+    for (int c = 0; c < nrhs && !rc; c++) {
+        const trs_view from = {.p = (char *)b.p + c * b.cs * size, .rs = b.rs, .cs = b.cs};
+        const trs_view to = {.p = (char *)x.p + c * x.cs * size, .rs = x.rs, .cs = x.cs};
+        trs_gather_rows(&in, 1, from, at_r);
+        rc = solve_column(lu, z, r, d, lo, lo + step * n);
+        if (!rc) trs_gather_rows(&out, 1, at_z, to);
+    }
+    return rc;
+}
+
+/* The lock is held.  If there is no memory to settle, the library goes on solving with op = N. */
+static int solve_or_settle(trs_lu *lu, trs_op op, int nrhs, trs_view b, trs_view x, bool own,
+                           bool *done)
+{
+    int rc = TRS_OK;
+    const bool fits = own && (op == TRS_N || (op == TRS_H && lu->f.cholesky));
+    *done = fits && lu->opt.solves == 1 && nrhs <= FEW - lu->solved;
+    if (!*done) rc = settle(lu);
+    if (rc == TRS_EMEM && fits) {
+        trs_forget();
+        rc = TRS_OK;
+        *done = true;
+    }
+    if (rc || !*done) return rc;
+    lu->solved = (int)trs_min(lu->solved + nrhs, FEW);
+    return solve_columns(lu, nrhs, b, x);
+}
+
+int trs_lu_solve_first(trs_lu *lu, trs_op op, int nrhs, trs_view b, trs_view x,
+                       const trs_exec *exec, bool *done)
+{
+    int rc = TRS_OK;
+    *done = false;
+    if (!atomic_load(&lu->waits)) return TRS_OK;
+    pthread_mutex_lock(&lu->lock);
+    if (lu->waits) rc = solve_or_settle(lu, op, nrhs, b, x, !exec->lu_work, done);
+    pthread_mutex_unlock(&lu->lock);
+    return rc;
+}

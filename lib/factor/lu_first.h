@@ -1,0 +1,16 @@
+/* lu_first.h: solves with factors that are still in the library that made them. */
+#ifndef TRS_LU_FIRST_H
+#define TRS_LU_FIRST_H
+
+#include "matrix/operator.h"
+#include "lu.h"
+
+/* Copy L and U from the library and make the plans, if that was not done yet; other threads may do the same.
+ * Returns TRS_OK, TRS_EMEM, TRS_ELIBRARY, or an error of trs_plan_analyse; then the factors wait on. */
+int trs_lu_settle(const trs_lu *lu);
+/* Solve A X = B by the library that has the factors, and refine each column once.  *done = false: the factors have plans,
+ * now or already, which are to solve. */
+int trs_lu_solve_first(trs_lu *lu, trs_op op, int nrhs, trs_view b, trs_view x,
+                       const trs_exec *exec, bool *done);
+
+#endif
