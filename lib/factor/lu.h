@@ -77,6 +77,7 @@ struct trs_lu {
     bool host_only;      /* no kernel refactors these factors on the device */
     bool refactors;      /* new values that do not suit the pivots are factored on the host */
     double growth_limit; /* of complete factors on a device */
+    double shift, boost; /* of incomplete factors, as in trs_ilu_options; else 0 */
     /* A, with which solves refine x once; it belongs to the backend; NULL: they do not (lu_refine.c) */
     const trs_csc *refined;
     void *backend;

@@ -32,7 +32,7 @@ cuda/dataflow
 cuda/*
 lib/core
 lib/batch lib/factor
-lib/accuracy
+lib/accuracy lib/lu_batch
 lib/product
 cuda/accuracy cuda/batch
 bin/common
