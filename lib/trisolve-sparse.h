@@ -1531,11 +1531,14 @@ typedef struct trs_lu_batch_options {
  *
  * The batch allocates all of its memory here (trs_lu_batch_info): later calls allocate nothing.
  * On the host a thread computes as many systems side by side as a vector of 64 bytes has numbers,
- * and stores their factors: 64 bytes for each entry of L and U.
+ * and stores their factors: 64 bytes for each entry of L and U.  On a device a warp or a block has
+ * a system, in shared memory if its factors fit there, and all systems share a schedule of 8 bytes
+ * for each product.
  * Returns TRS_OK, TRS_EARG, TRS_EMATRIX (A is not well formed), TRS_EDEVICE, or:
  *     TRS_ESTATE ; lu has no factors.
  *     TRS_EMEM ; out of memory, or more needed than memory_limit.
- *     TRS_ESUPPORT ; A is neither CSR nor CSC, or lu is from trs_ilu with boost. */
+ *     TRS_ESUPPORT ; A is neither CSR nor CSC, lu is from trs_ilu with boost, or on a device there
+ *         are more than 2^30 products. */
 TRS_API int trs_lu_batch_create(trs_lu_batch **batch, const trs_lu *lu, const trs_mat *A,
                                 const trs_lu_batch_options *opt);
 
@@ -1549,9 +1552,10 @@ typedef struct trs_systems {
     /* distance between the values of two systems, in numbers, >= 0; 0: all systems share them */
     int64_t val_stride;
     /* [count] the values of each system; NULL: val */
-    const void *const *val_of;
-    /* [count] 0: the system is left out, and its X and its factors stay as they are; NULL: none is */
-    const unsigned char *mask;
+    const void **val_of;
+    /* [count] bytes.  0: the system is left out, and its X and its factors stay as they are.  NULL:
+     * none is */
+    const void *mask;
     /* the same as val_stride, for B; 0: all systems share B */
     int64_t b_stride;
     /* the same for X */
@@ -1626,7 +1630,7 @@ TRS_API int trs_lu_batch_status(trs_lu_batch *batch, int64_t *bad, int *code, in
  *     const trs_systems *systems ; in.  As in the call of trs_lu_batch_solve, on the host or the
  *         device of the batch.  All values, also with systems->kept.
  *     const void *B ; in.     void *X ; out.  As in that call, with ldb and ldx.
- *     const trs_exec *exec ; in.  NULL: all defaults.  Uses layout, and on a device the stream.
+ *     const trs_exec *exec ; in.  NULL: all defaults.  Uses layout.  On a device it waits.
  *     int64_t *repaired ; out.  The number of systems that were solved.  NULL: not wanted.
  * Systems whose code is TRS_OK are not touched.  Their number decides what the call costs: each
  * system is factored by itself.  A system that is singular keeps its code and its X.  A system that

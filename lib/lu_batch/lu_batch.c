@@ -6,7 +6,9 @@
 
 #include "batch_of.h"
 #include "base/debug.h"
+#include "base/parallel.h"
 #include "core/plan.h"
+#include "factor/lu.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -73,8 +75,8 @@ static int64_t groups_of(const trs_lu_batch *b, int64_t count)
     return (count + b->lanes - 1) / b->lanes;
 }
 
-/* What all threads share, in bytes. */
-static int64_t bytes_shared(const trs_lu_batch *b)
+/* Bytes of what a batch has on the host in any case. */
+static int64_t bytes_of_rows(const trs_lu_batch *b)
 {
     const trs_lu_batch_rows *r = &b->rows;
     int64_t bytes =
@@ -82,8 +84,20 @@ static int64_t bytes_shared(const trs_lu_batch *b)
         r->nnz_a * (int64_t)(2 * sizeof *r->a_row + 2 * sizeof *r->a_from) +
         r->n * (int64_t)(sizeof *r->ptr + sizeof *r->diag + 2 * sizeof *r->P + sizeof *r->scale) +
         b->count * (int64_t)sizeof *b->outcome;
-    if (b->keep) bytes += groups_of(b, b->count) * r->nnz * TRS_LU_BATCH_VECTOR;
     return bytes;
+}
+
+/* Bytes of what all threads share. */
+static int64_t bytes_shared(const trs_lu_batch *b)
+{
+    const int64_t groups = b->keep ? groups_of(b, b->count) : 0;
+    return bytes_of_rows(b) + groups * b->rows.nnz * TRS_LU_BATCH_VECTOR;
+}
+
+static int64_t bytes_here(const trs_lu_batch *b)
+{
+    if (b->there) return bytes_of_rows(b);
+    return bytes_shared(b) + b->threads * space_vectors(&b->rows) * TRS_LU_BATCH_VECTOR;
 }
 
 /* Threads that fit the limit, of those that have a group to compute; 0: not even one fits. */
@@ -104,10 +118,6 @@ static int allocate(trs_lu_batch *b, const trs_lu_batch_options *opt)
     if (b->threads < 1)
         return trs_fail(TRS_EMEM, "batch: memory_limit is below the %" PRId64 " bytes needed",
                         bytes_shared(b) + vectors * TRS_LU_BATCH_VECTOR);
-    b->outcome = trs_new(&b->ctx, b->count, sizeof *b->outcome, "the outcome of a batch");
-    if (!b->outcome) return TRS_EMEM;
-    for (int64_t k = 0; k < b->count; k++)
-        b->outcome[k] = (trs_lu_batch_outcome){.row = -1, .code = TRS_ESTATE};
     if (b->keep) {
         const int64_t all = groups_of(b, b->count) * b->rows.nnz;
         b->kept_memory = new_vectors(&b->ctx, all, &b->kept);
@@ -129,6 +139,27 @@ static int64_t count_products(const trs_lu_batch_rows *r)
         for (int64_t p = r->ptr[i]; p < r->diag[i]; p++)
             products += r->ptr[r->idx[p] + 1] - r->diag[r->idx[p]];
     return products;
+}
+
+/* On a device.  The context is that of A before. */
+static int allocate_there(trs_lu_batch *b, const trs_lu_batch_options *opt)
+{
+    b->ctx.device = opt->device - 1;
+    const int rc =
+        trs_gpu_lu_batch_create(&b->ctx, &b->rows, b->count, b->keep, opt->memory_limit, &b->there);
+    if (rc) return rc;
+    return trs_gpu_lu_batch_set_outcome(b->there, b->outcome);
+}
+
+/* What is known of each system at first. */
+static int new_outcome(trs_lu_batch *b)
+{
+    b->outcome = trs_new(&b->ctx, b->count, sizeof *b->outcome, "the outcome of a batch");
+    for (int64_t k = 0; k < b->count && b->outcome; k++) {
+        b->outcome[k] = (trs_lu_batch_outcome){.row = -1, .code = TRS_ESTATE};
+        if (b->rows.n == 0) b->outcome[k].code = TRS_OK;
+    }
+    return b->outcome ? TRS_OK : TRS_EMEM;
 }
 
 /* The pattern of A on the host, and of incomplete factors that are on a device. */
@@ -154,9 +185,12 @@ static int fill(trs_lu_batch *b, const trs_lu *lu, const trs_mat *A,
     b->keep = opt->keep != 0;
     b->growth_limit = opt->growth_limit > 0 ? opt->growth_limit : default_growth;
     b->lanes = trs_lu_batch_lanes(A->dtype);
-    const int rc = make_rows(b, lu, A);
+    int rc = make_rows(b, lu, A);
     if (rc) return rc;
     b->products = count_products(&b->rows);
+    rc = new_outcome(b);
+    if (rc) return rc;
+    if (opt->device > 0 && b->rows.n > 0) return allocate_there(b, opt);
     return allocate(b, opt);
 }
 
@@ -170,7 +204,6 @@ static int create(trs_lu_batch **batch, const trs_lu *lu, const trs_mat *A,
     if (!lu || !A) return trs_fail(TRS_EARG, "batch: lu or A is NULL");
     int rc = check_options(opt);
     if (!rc) rc = check_matrix(lu, A);
-    if (!rc && opt->device > 0) rc = trs_fail(TRS_ESUPPORT, "batch: not on a device yet");
     if (rc) return rc;
     trs_lu_batch *b = trs_alloc_zero(&opt->memory, 1, sizeof *b);
     if (!b) return trs_fail(TRS_EMEM, "out of memory for a handle");
@@ -192,6 +225,7 @@ void trs_lu_batch_destroy(trs_lu_batch *b)
     if (!b) return;
     trs_enter();
     const trs_memory mem = b->ctx.mem;
+    trs_gpu_lu_batch_destroy(b->there);
     trs_lu_batch_rows_free(&b->ctx, &b->rows);
     trs_free_all(&mem, b->outcome, b->kept_memory, b->space_memory, b->space, b);
     trs_leave_silently();
@@ -276,7 +310,7 @@ static void do_group(trs_lu_batch *b, const trs_lu_batch_job *j, int64_t group,
     const trs_dtype t = b->rows.dtype;
     const int64_t first = group * b->lanes;
     const int count = count_lanes(b, j, first);
-    char *kept = j->kept ? j->kept + group * b->rows.nnz * TRS_LU_BATCH_VECTOR : NULL;
+    char *kept = j->keeps ? b->kept + group * b->rows.nnz * TRS_LU_BATCH_VECTOR : NULL;
     char *lu = kept && (count == b->lanes || !j->factors) ? kept : w->lu;
     if (!count) return;
     if (j->factors) trs_lu_batch_factor[t](j, first, lu, w);
@@ -295,25 +329,30 @@ static void do_groups(void *user, int thread, int threads)
             do_group(t->b, t->job, g, &t->b->space[thread]);
 }
 
-static int run(trs_lu_batch *b, trs_lu_batch_job *j, const trs_exec *exec)
+static void run_here(trs_lu_batch *b, const trs_lu_batch_job *j, const trs_exec *exec)
 {
     const trs_lu_batch_rows *r = &b->rows;
     const int64_t work = r->nnz + (j->factors ? b->products : 0) + 1;
     const int64_t groups = groups_of(b, j->s->count);
     team t = {.b = b, .job = j, .each = CLAIM / work + 1};
-    if (atomic_exchange(&b->busy, true))
-        return trs_fail(TRS_ESTATE, "batch: another thread is in a call with this batch");
     trs_context ctx = {.threads = b->threads};
     if (exec->threads > 0) ctx.threads = (int)trs_min(exec->threads, b->threads);
-    j->rows = r;
-    j->outcome = b->outcome;
-    j->growth_limit = b->growth_limit;
     const int64_t all = groups > INT64_MAX / work ? INT64_MAX : groups * work * b->lanes;
     if (r->n > 0) trs_team_run(trs_team(&ctx, all), do_groups, &t);
-    for (int64_t k = 0; k < j->s->count && !r->n; k++)
-        if (trs_lu_batch_has(j->s, k) && j->factors) b->outcome[k].code = TRS_OK;
+}
+
+static int run(trs_lu_batch *b, trs_lu_batch_job *j, const trs_exec *exec)
+{
+    int rc = TRS_OK;
+    if (atomic_exchange(&b->busy, true))
+        return trs_fail(TRS_ESTATE, "batch: another thread is in a call with this batch");
+    j->rows = &b->rows;
+    j->outcome = b->outcome;
+    j->growth_limit = b->growth_limit;
+    if (b->there) rc = trs_gpu_lu_batch_run(b->there, j, exec->stream);
+    else run_here(b, j, exec);
     atomic_store(&b->busy, false);
-    return TRS_OK;
+    return rc;
 }
 
 static int check_exec(const trs_exec *exec)
@@ -336,7 +375,7 @@ static int update(trs_lu_batch *b, const trs_systems *s, const trs_exec *exec)
     if (!rc) rc = check_exec(exec);
     if (rc) return rc;
     if (!b->keep) return trs_fail(TRS_ESTATE, "batch: factors are not kept, see keep");
-    j.kept = b->kept;
+    j.keeps = true;
     return run(b, &j, exec);
 }
 
@@ -366,7 +405,7 @@ static int solve(trs_lu_batch *b, trs_op op, int nrhs, const trs_systems *s, con
         rc = check_vectors(b, s, nrhs, B, ldb, X, ldx, exec->layout);
     if (rc) return rc;
     j.factors = !s->kept;
-    j.kept = s->kept ? b->kept : NULL;
+    j.keeps = s->kept;
     j.b = trs_view_of(B, ldb, exec->layout);
     j.x = trs_view_of(X, ldx, exec->layout);
     return run(b, &j, exec);
@@ -380,11 +419,6 @@ int trs_lu_batch_solve(trs_lu_batch *batch, trs_op op, int nrhs, const trs_syste
 
 /* ---- inquiry -------------------------------------------------------------------------------- */
 
-static bool is_bad(const trs_lu_batch_outcome *o)
-{
-    return o->code == TRS_EPIVOT || o->code == TRS_EGROWTH;
-}
-
 static int report(const trs_lu_batch *b, int64_t k)
 {
     const trs_lu_batch_outcome *o = &b->outcome[k];
@@ -396,16 +430,18 @@ static int report(const trs_lu_batch *b, int64_t k)
                     o->growth);
 }
 
-static int status(const trs_lu_batch *b, int64_t *bad, int *code, int64_t *row, double *growth)
+static int status(trs_lu_batch *b, int64_t *bad, int *code, int64_t *row, double *growth)
 {
     int64_t count = 0, first = -1;
     if (!b) return trs_fail(TRS_EARG, "batch is NULL");
+    const int rc = b->there ? trs_gpu_lu_batch_outcome(b->there, b->outcome) : TRS_OK;
+    if (rc) return rc;
     for (int64_t k = 0; k < b->count; k++) {
         const trs_lu_batch_outcome *o = &b->outcome[k];
         if (code) code[k] = (int)o->code;
         if (row) row[k] = o->row;
         if (growth) growth[k] = o->growth;
-        if (!is_bad(o)) continue;
+        if (!trs_lu_batch_is_bad(o)) continue;
         if (!count++) first = k;
     }
     if (bad) *bad = count;
@@ -423,10 +459,17 @@ int trs_lu_batch_get_info(const trs_lu_batch *b, trs_lu_batch_info *info)
     trs_enter();
     if (!b || !info) return trs_leave(trs_fail(TRS_EARG, "info: batch or info is NULL"));
     *info = (trs_lu_batch_info){.n = b->rows.n, .nnz = b->rows.nnz, .products = b->products};
-    info->lanes = b->lanes;
-    info->workers = b->threads;
-    info->kernel = "rows, systems side by side";
-    info->bytes_host = bytes_shared(b) + b->threads * space_vectors(&b->rows) * TRS_LU_BATCH_VECTOR;
+    info->bytes_host = bytes_here(b);
+    if (b->there) {
+        info->lanes = 1;
+        info->workers = trs_gpu_lu_batch_workers(b->there);
+        info->bytes_device = trs_gpu_lu_batch_bytes(b->there);
+        info->kernel = trs_gpu_lu_batch_kernel(b->there);
+    } else {
+        info->lanes = b->lanes;
+        info->workers = b->threads;
+        info->kernel = "rows, systems side by side";
+    }
     trs_leave_silently();
     return TRS_OK;
 }

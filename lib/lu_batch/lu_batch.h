@@ -8,8 +8,6 @@
 #define TRS_LU_BATCH_H
 
 #include "base/device.h"
-#include "base/parallel.h"
-#include "factor/lu.h"
 #include "matrix/operator.h"
 
 enum {
@@ -75,8 +73,8 @@ typedef struct trs_lu_batch_job {
     int nrhs;
     /* of the first system */
     trs_view b, x;
-    /* vectors of L + U of all groups, which are written or read; NULL: they are not kept */
-    char *kept;
+    /* the factors are written to those that are kept, or read from them */
+    bool keeps;
     bool factors, solves;
 } trs_lu_batch_job;
 
@@ -95,7 +93,7 @@ static inline int trs_lu_batch_lanes(trs_dtype t)
 /* Is system k part of the job? */
 static inline bool trs_lu_batch_has(const trs_systems *s, int64_t k)
 {
-    return k < s->count && (!s->mask || s->mask[k]);
+    return k < s->count && (!s->mask || ((const unsigned char *)s->mask)[k]);
 }
 
 /* Factor the systems first .. first + lanes - 1 that are part of the job to lu [nnz]; the other lanes of lu are undefined.

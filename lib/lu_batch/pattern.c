@@ -7,6 +7,7 @@
 #include "lu_batch.h"
 #include "base/debug.h"
 #include "factor/device/complete_fill.h"
+#include "factor/lu.h"
 #include "matrix/whole.h"
 
 #include <inttypes.h>

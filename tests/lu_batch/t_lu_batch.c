@@ -1,6 +1,7 @@
 /* t_lu_batch.c: many systems of one pattern, factored with the pivots of one of them: each x by its own matrix and against
  * LAPACK, on the host and on a device; the same bits whatever the neighbours; bad systems among good ones. */
 #include "tests/common/counter.h"
+#include "tests/common/device.h"
 #include "tests/common/full.h"
 
 #ifdef HAVE_SUITESPARSE
@@ -832,6 +833,92 @@ static void test_memory(void **state)
     systems_free(&s);
 }
 
+#ifdef HAVE_CUDA
+
+/* An update and a solve, captured once and replayed with other values. */
+static void test_graph(void **state)
+{
+    (void)state;
+    systems s = systems_of(unsymmetric(N, false), &plain);
+    trs_lu_batch *b = batch_of(&s, (trs_lu_batch_options){.keep = 1});
+    task t = {.nrhs = 2};
+    vectors v = vectors_new(&s, &t);
+    call c = call_new(&s, &t);
+    const size_t bytes = (size_t)(v.stride * SYSTEMS) * size_of(v.type);
+    void *B = place(v.b, bytes), *X = place(v.x, bytes);
+    cudaStream_t stream = new_stream();
+    const trs_exec exec = {.stream = stream};
+    c.s.b_stride = c.s.x_stride = v.stride;
+    begin_capture(stream);
+    assert_int_equal(trs_lu_batch_update(b, &c.s, &exec), TRS_OK);
+    c.s.kept = 1;
+    assert_int_equal(trs_lu_batch_solve(b, TRS_N, 2, &c.s, B, v.ld, X, v.ld, &exec), TRS_OK);
+    cudaGraphExec_t graph = end_capture(stream);
+    for (int time = 0; time < 3; time++) {
+        for (int k = 0; k < SYSTEMS; k++) {
+            full old = s.A[k];
+            s.A[k] = other_values(&old, 1);
+            free(old.a);
+            show_values(&s, k);
+        }
+        assert_int_equal(
+            trs_device_put(TRS_CUDA(0), c.val, s.val, (size_t)(s.stride * SYSTEMS) * 8), TRS_OK);
+        replay(graph, stream);
+        bring(v.x, X, bytes);
+        check_x(&s, &v, &t);
+    }
+    cudaGraphExecDestroy(graph);
+    cudaStreamDestroy(stream);
+    unplace(B), unplace(X);
+    call_free(&c);
+    vectors_free(&v);
+    trs_lu_batch_destroy(b);
+    systems_free(&s);
+}
+
+#endif
+
+/* A grid of m by m points: a warp, a block, or a slot of device memory a system, by its size. */
+static full grid(int m)
+{
+    full A = full_new(m * m, true);
+    for (int i = 0; i < m * m; i++) {
+        A.a[i + A.n * i] = 4.5 + 0.5 * I;
+        if (i % m) A.a[i + A.n * (i - 1)] = A.a[i - 1 + A.n * i] = -1;
+        if (i >= m) A.a[i + A.n * (i - m)] = A.a[i - m + A.n * i] = -1;
+    }
+    return A;
+}
+
+/* Sizes for which devices have a kernel each; natural order has much fill. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    static const int size[] = {1, 5, 10, 20};
+    for (int k = 0; k < 4; k++) {
+        systems s = systems_of(grid(size[k]), &plain);
+        const trs_ilu_options o = {.level = size[k] * size[k]};
+        trs_lu_batch_info info;
+        trs_lu *lu;
+        assert_int_equal(trs_ilu(&lu, &s.mat, &o), TRS_OK);
+        trs_lu_batch *b = batch_with(lu, &s.mat, (trs_lu_batch_options){.count = SYSTEMS});
+        assert_int_equal(trs_lu_batch_get_info(b, &info), TRS_OK);
+        print_message("%ld rows, %ld entries: %s\n", (long)info.n, (long)info.nnz, info.kernel);
+        task t = {.nrhs = 2};
+        vectors v = vectors_new(&s, &t);
+        for (t.op = TRS_N; t.op <= TRS_H; t.op++) {
+            double worst = 0;
+            solve(b, &s, &t, &v);
+            for (int m = 0; m < SYSTEMS; m += 9) worst = larger(worst, error_of(&s, &v, &t, m, 1));
+            assert_true(worst < 50 * DBL_EPSILON);
+        }
+        vectors_free(&v);
+        trs_lu_batch_destroy(b);
+        trs_lu_destroy(lu);
+        systems_free(&s);
+    }
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -839,17 +926,47 @@ static int begin(void **state)
     return 0;
 }
 
+/* The same case on a device. */
+#define ALSO_THERE(test)                                                                           \
+    static void test##_there(void **state)                                                         \
+    {                                                                                              \
+        if (!has_device()) skip();                                                                 \
+        there = true;                                                                              \
+        test(state);                                                                               \
+    }
+
+ALSO_THERE(test_forms)
+ALSO_THERE(test_kept)
+ALSO_THERE(test_bits)
+ALSO_THERE(test_bad)
+#ifdef HAVE_SUITESPARSE
+ALSO_THERE(test_repair)
+ALSO_THERE(test_libraries)
+#endif
+ALSO_THERE(test_refine)
+ALSO_THERE(test_incomplete)
+ALSO_THERE(test_million)
+ALSO_THERE(test_sizes)
+ALSO_THERE(test_memory)
+#ifdef HAVE_CUDA
+ALSO_THERE(test_graph)
+#endif
+
+#define HERE(test) cmocka_unit_test_setup(test, begin)
+#define BOTH(test) HERE(test), HERE(test##_there)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_forms, begin),   cmocka_unit_test_setup(test_kept, begin),
-        cmocka_unit_test_setup(test_bits, begin),    cmocka_unit_test_setup(test_bad, begin),
+        BOTH(test_forms),       BOTH(test_kept),       BOTH(test_bits),    BOTH(test_bad),
 #ifdef HAVE_SUITESPARSE
-        cmocka_unit_test_setup(test_repair, begin),  cmocka_unit_test_setup(test_libraries, begin),
+        BOTH(test_repair),      BOTH(test_libraries),
 #endif
-        cmocka_unit_test_setup(test_refine, begin),  cmocka_unit_test_setup(test_incomplete, begin),
-        cmocka_unit_test_setup(test_million, begin), cmocka_unit_test_setup(test_empty, begin),
-        cmocka_unit_test_setup(test_refused, begin), cmocka_unit_test_setup(test_memory, begin),
+        BOTH(test_refine),      BOTH(test_incomplete), BOTH(test_million), BOTH(test_sizes),
+        BOTH(test_memory),      HERE(test_empty),      HERE(test_refused),
+#ifdef HAVE_CUDA
+        HERE(test_graph_there),
+#endif
     };
-    return cmocka_run_group_tests_name("t_lu_batch", tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ lib/core
 lib/batch lib/factor
 lib/accuracy lib/lu_batch
 lib/product
-cuda/accuracy cuda/batch
+cuda/accuracy cuda/batch cuda/lu_batch
 bin/common
 bin/costs bin/report
 bin/*
