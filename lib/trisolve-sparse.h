@@ -1534,6 +1534,185 @@ TRS_API void trs_lu_destroy(trs_lu *lu);
  * differ in every version. */
 TRS_API const struct trs_core *trs_core(void);
 
+/* ---- batches of factors ------------------------------------------------------------------ */
+
+/* Factors of many matrices with one pattern, and what solves with them need. */
+typedef struct trs_lu_batch trs_lu_batch;
+
+typedef struct trs_lu_batch_options {
+    /* the largest number of systems of a call, >= 1; 0: 1 */
+    int64_t count;
+    /* 1: trs_lu_batch_update keeps the factors of all systems; 0: solves factor anew */
+    int keep;
+    /* where values, B and X are: TRS_HOST or TRS_CUDA(k) */
+    int device;
+    /* threads that share the systems on the host, at most 1024; 0: the default of OpenMP */
+    int threads;
+    /* bytes that the batch may occupy where it solves; 0: no limit.  Fewer threads work, or fewer
+     * systems are computed at a time, if this saves enough */
+    int64_t memory_limit;
+    /* the growth above which trs_lu_batch_status reports TRS_EGROWTH; 0: 1e6 */
+    double growth_limit;
+    /* allocator of host memory */
+    trs_memory memory;
+    /* allocator of device memory */
+    trs_device_memory device_memory;
+    /* must be zero; reserved for new members */
+    int64_t reserved[4];
+} trs_lu_batch_options;
+
+/* Create a batch for the pattern of A, with the pivots, the ordering and the row scaling of lu.
+ *     trs_lu_batch **batch ; out.  NULL after an error.
+ *     const trs_lu *lu ; in.  Factors of one representative system, from trs_factor, trs_ilu or
+ *         trs_lu_import, with values that a solve accepts.  Not needed after this call.
+ *     const trs_mat *A ; in.  That system: CSR or CSC, on the host or a device.  Its values do not
+ *         matter.
+ *     const trs_lu_batch_options *opt ; in.  NULL: all defaults.
+ * Complete factors are computed on all fill that these pivots can cause, incomplete ones on the
+ * pattern of lu.  L L^H is computed as L U with the same ordering.  All are in the type of A.
+ *
+ * The batch allocates all of its memory here (trs_lu_batch_info): later calls allocate nothing.
+ * On the host a thread computes as many systems side by side as a vector of 64 bytes has numbers,
+ * and stores their factors: 64 bytes for each entry of L and U.  On a device a warp or a block has
+ * a system, in shared memory if its factors fit there, and all systems share a schedule of 8 bytes
+ * for each product.
+ * Returns TRS_OK, TRS_EARG, TRS_EMATRIX (A is not well formed), TRS_EDEVICE, or:
+ *     TRS_ESTATE ; lu has no factors.
+ *     TRS_EMEM ; out of memory, or more needed than memory_limit.
+ *     TRS_ESUPPORT ; A is neither CSR nor CSC, lu is from trs_ilu with boost, or on a device there
+ *         are more than 2^30 products. */
+TRS_API int trs_lu_batch_create(trs_lu_batch **batch, const trs_lu *lu, const trs_mat *A,
+                                const trs_lu_batch_options *opt);
+
+/* The systems of a call.  All arrays are where trs_lu_batch_options.device says. */
+typedef struct trs_systems {
+    /* number of systems, 0 <= count <= trs_lu_batch_options.count */
+    int64_t count;
+    /* values of the first system, as val of the A that the batch was created with; ignored if
+     * val_of is given */
+    const void *val;
+    /* distance between the values of two systems, in numbers, >= 0; 0: all systems share them */
+    int64_t val_stride;
+    /* [count] the values of each system; NULL: val */
+    const void **val_of;
+    /* [count] bytes.  0: the system is left out, and its X and its factors stay as they are.  NULL:
+     * none is */
+    const void *mask;
+    /* the same as val_stride, for B; 0: all systems share B */
+    int64_t b_stride;
+    /* the same for X */
+    int64_t x_stride;
+    /* 1: trs_lu_batch_solve uses the factors of the last trs_lu_batch_update; values are read only
+     * for refinement.  0: it factors the values */
+    int kept;
+    /* steps of refinement that each solve takes, in the type of A, >= 0 */
+    int steps;
+    /* out [count] componentwise backward error of the X of each system, as trs_error.omega but
+     * computed in the type of A, for complex numbers with |re| + |im|; the largest one of its
+     * right-hand sides.  NULL: not wanted */
+    double *omega;
+    /* must be zero; reserved for new members */
+    int64_t reserved[4];
+} trs_systems;
+
+/* Factor all systems, and keep the factors:  (L U)(k, m) = scale(P(k)) A(P(k), Q(m)).
+ *     trs_lu_batch *batch ; in, out.  With trs_lu_batch_options.keep.
+ *     const trs_systems *systems ; in.  Uses count, values and mask.
+ *     const trs_exec *exec ; in.  NULL: all defaults.  Uses threads, or on a device the stream.
+ * Each system has its own result, which trs_lu_batch_status reports: the call succeeds even if some
+ * matrices have bad pivots.  The bits of a system do not depend on the others, nor on the number
+ * of threads.  One call at a time may use a batch.
+ *
+ * On a device the function only enqueues work, and can be captured in a CUDA graph.
+ * Returns TRS_OK, TRS_EARG, TRS_EDEVICE, or TRS_ESTATE (factors are not kept, or another thread is
+ * in a call with the same batch). */
+TRS_API int trs_lu_batch_update(trs_lu_batch *batch, const trs_systems *systems,
+                                const trs_exec *exec);
+
+/* Solve X = op(A)^-1 B for all systems.
+ *     trs_lu_batch *batch ; in, out.
+ *     trs_op op ; in.
+ *     int nrhs ; in, >= 0.  Number of right-hand sides of each system.
+ *     const trs_systems *systems ; in.
+ *     const void *B ; in.  Of the first system, with ldb, as in trs_solve.
+ *     void *X ; out.  Of the first system, with ldx, as in trs_solve.  It must not overlap B.
+ *     const trs_exec *exec ; in.  NULL: all defaults.  Uses threads, layout and stream.
+ * Without systems->kept, the factors of a few systems at a time are computed, used while they are
+ * in the cache, and forgotten; factors that were kept stay.  trs_lu_batch_status then reports about
+ * these factors.  X of a system without factors, or with a bad pivot, becomes NaN.
+ * Otherwise as trs_lu_batch_update.
+ * Returns TRS_OK, TRS_EARG, TRS_EDEVICE, or TRS_ESTATE (systems->kept, but factors are not kept; or
+ * another thread is in a call with the same batch). */
+TRS_API int trs_lu_batch_solve(trs_lu_batch *batch, trs_op op, int nrhs, const trs_systems *systems,
+                               const void *B, int64_t ldb, void *X, int64_t ldx,
+                               const trs_exec *exec);
+
+/* Report what the last factorization of each system has found.  On a device it waits.
+ *     trs_lu_batch *batch ; in.
+ *     int64_t *bad ; out.  Number of systems with a code other than TRS_OK and TRS_ESTATE.  NULL: not
+ *         wanted.
+ *     int *code ; out [trs_lu_batch_options.count], on the host.  For each system TRS_OK;
+ *         TRS_EPIVOT: a pivot is zero, or so small that its inverse overflows, or a number of A
+ *         or of the factors is not finite; TRS_EGROWTH: the factors have grown too much; or
+ *         TRS_ESTATE: it was never factored.  NULL: not wanted.
+ *     int64_t *row ; out [count].  The row of A with the first bad pivot, from 0; -1: none.  NULL:
+ *         not wanted.
+ *     double *growth ; out [count].  As in trs_lu_status.  NULL: not wanted.
+ * Returns TRS_OK, TRS_EARG, TRS_EDEVICE, or the code of the first system that is bad. */
+TRS_API int trs_lu_batch_status(trs_lu_batch *batch, int64_t *bad, int *code, int64_t *row,
+                                double *growth);
+
+/* Solve the systems again that have bad pivots or grew, with pivots of their own.
+ *     trs_lu_batch *batch ; in, out.
+ *     trs_lu *lu ; in, out.  Factors of this pattern that trs_lu_update accepts, with plans on the
+ *         host for A and op.  They become those of the last of these systems.
+ *     const trs_mat *A ; in.  The matrix that the batch was created with, or one of its pattern,
+ *         on the host.  Its values are not read.
+ *     trs_op op ; in.     int nrhs ; in.
+ *     const trs_systems *systems ; in.  As in the call of trs_lu_batch_solve, on the host or the
+ *         device of the batch.  All values, also with systems->kept.
+ *     const void *B ; in.     void *X ; out.  As in that call, with ldb and ldx.
+ *     const trs_exec *exec ; in.  NULL: all defaults.  Uses layout.  On a device it waits.
+ *     int64_t *repaired ; out.  The number of systems that were solved.  NULL: not wanted.
+ * Systems whose code is TRS_OK are not touched.  Their number decides what the call costs: each
+ * system is factored by itself.  A system that is singular keeps its code and its X.  A system that
+ * was solved has the code TRS_OK until the next call that factors it; kept factors remain bad.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, or an error of trs_lu_update and trs_lu_solve
+ * other than TRS_EPIVOT. */
+TRS_API int trs_lu_batch_repair(trs_lu_batch *batch, trs_lu *lu, const trs_mat *A, trs_op op,
+                                int nrhs, const trs_systems *systems, const void *B, int64_t ldb,
+                                void *X, int64_t ldx, const trs_exec *exec, int64_t *repaired);
+
+typedef struct trs_lu_batch_info {
+    /* number of rows of A */
+    int64_t n;
+    /* entries of L + U - I of each system */
+    int64_t nnz;
+    /* multiplications of a factorization of one system */
+    int64_t products;
+    /* systems that are computed side by side */
+    int64_t lanes;
+    /* the most threads, or on a device the most systems, that work at the same time */
+    int64_t workers;
+    /* bytes on the host, and on the device */
+    int64_t bytes_host;
+    int64_t bytes_device;
+    /* what computes the factors, a constant string */
+    const char *kernel;
+    /* reserved for new members; always zero */
+    int64_t reserved[4];
+} trs_lu_batch_info;
+
+/* Report facts about a batch.
+ *     const trs_lu_batch *batch ; in.
+ *     trs_lu_batch_info *info ; out.
+ * Returns TRS_OK or TRS_EARG. */
+TRS_API int trs_lu_batch_get_info(const trs_lu_batch *batch, trs_lu_batch_info *info);
+
+/* Free a batch.  No call with it may be running.
+ *     trs_lu_batch *batch ; in.  NULL: does nothing. */
+TRS_API void trs_lu_batch_destroy(trs_lu_batch *batch);
+
 /* ---- Krylov methods ---------------------------------------------------------------------- */
 
 /* Krylov methods solve op(A) x = b with products by A and, to need fewer of them, a preconditioner

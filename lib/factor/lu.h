@@ -87,9 +87,9 @@ struct trs_lu {
     bool host_only;      /* no kernel refactors these factors on the device */
     bool refactors;      /* new values that do not suit the pivots are factored on the host */
     double growth_limit; /* of complete factors on a device */
-    /* as in trs_factor_options; signs in an array of the lu */
-    double boost;
-    int8_t *signs;
+    /* of incomplete factors, as in trs_ilu_options; boost also of L D L^H, as in trs_factor_options */
+    double shift, boost;
+    int8_t *signs; /* the same, in an array of the lu */
     /* A, with which solves refine x once; it belongs to the backend; NULL: they do not (lu_refine.c) */
     const trs_csc *refined;
     /* the library still has L and U, and there are no plans (lu_first.c) */

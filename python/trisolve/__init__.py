@@ -7,6 +7,7 @@ that take long.  Matrices and vectors may be on a GPU (CuPy, PyTorch, numba).  t
 """
 
 from ._accuracy import backward_error
+from ._batch import BatchLU
 from ._factorize import from_factors, from_superlu, ic0, ilu0, spilu, splu
 from ._factors import Factors
 from ._io import mminfo, mmread, mmwrite
@@ -21,7 +22,7 @@ from ._wisdom import export_wisdom, forget_wisdom, import_wisdom
 
 __version__ = version()
 __all__ = [
-    "Plan", "Factors", "splu", "spsolve", "spsolve_triangular", "factorized", "spilu", "ilu0", "ic0",
+    "Plan", "Factors", "BatchLU", "splu", "spsolve", "spsolve_triangular", "factorized", "spilu", "ilu0", "ic0",
     "cg", "minres", "bicgstab", "gmres",
     "from_factors", "from_superlu", "backward_error", "import_wisdom", "export_wisdom", "forget_wisdom",
     "mmread", "mmwrite", "mminfo", "set_progress", "solvers", "version", "MANY",

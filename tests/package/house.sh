@@ -32,10 +32,10 @@ cuda/dataflow
 cuda/*
 lib/core
 lib/batch lib/factor
-lib/accuracy
+lib/accuracy lib/lu_batch
 lib/product
 lib/krylov
-cuda/accuracy cuda/batch cuda/krylov
+cuda/accuracy cuda/batch cuda/krylov cuda/lu_batch
 bin/common
 bin/costs bin/report
 bin/*

@@ -423,8 +423,8 @@ static int ilu_of(trs_lu **lu, const trs_mat *mat, const trs_ilu_options *opt)
     (*lu)->opt.layout = opt->plan.layout;
     (*lu)->opt.ops |= 1u << TRS_N; /* whose levels are those of the factorisation */
     s->rows.cholesky = opt->method == TRS_IC0;
-    s->rows.shift = opt->shift;
-    s->rows.boost = opt->boost;
+    s->rows.shift = (*lu)->shift = opt->shift;
+    s->rows.boost = (*lu)->boost = opt->boost;
     s->level = opt->level;
     s->fill_factor = opt->fill_factor;
     s->ordering = opt->ordering;

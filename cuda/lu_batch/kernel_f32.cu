@@ -1,0 +1,6 @@
+/* kernel_f32.cu: batches of float. */
+#include "config.h"
+
+#include "kernel.cuh"
+
+INSTANTIATE(float)
