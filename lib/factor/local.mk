@@ -1,7 +1,7 @@
 # lib/factor
 libcore_la_SOURCES += lib/factor/determinant.c lib/factor/incomplete/fill.c lib/factor/incomplete/fill.h lib/factor/half.c \
 	lib/factor/incomplete/ilu.c lib/factor/incomplete/ilu.h \
-	lib/factor/incomplete/ilu_rows.c lib/factor/lu.c lib/factor/lu.h \
+	lib/factor/incomplete/ilu_rows.c lib/factor/suitesparse/core_table.h lib/factor/lu.c lib/factor/lu.h \
 	lib/factor/lu_csc.c lib/factor/lu_first.c lib/factor/lu_first.h lib/factor/lu_hosted.h lib/factor/lu_import.c lib/factor/lu_mat.c lib/factor/lu_mat.h lib/factor/lu_refine.c lib/factor/lu_refine.h lib/factor/lu_solve.c lib/factor/lu_update.c lib/factor/lu_work.c \
 	lib/factor/order.c lib/factor/order.h \
 	lib/factor/device/complete.c lib/factor/device/complete_factors.c \

@@ -4,14 +4,13 @@
  * them rounded to single precision.  Incomplete factors are of the type of A. */
 #include "config.h"
 
-#include "lu.h"
 #include "again/lu_again.h"
 #include "base/debug.h"
 #include "base/device.h"
 #include "core/refresh.h"
 #include "device/lu_device.h"
-#include "lu_first.h"
 #include "lu_mat.h"
+#include "suitesparse/core_table.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -244,14 +243,17 @@ int trs_lu_keep_pattern(trs_lu *lu, const trs_mat *A)
     return trs_lu_mat_copy(lu, A, false, to, "the pattern of A");
 }
 
-int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f)
+/* A number of a DENSE matrix that was zero may not be so any more. */
+static bool device_may_factor(const trs_lu *lu, const trs_mat *A, const trs_factors *f)
 {
+    return A->format != TRS_DENSE && !f->sign && (f->symbolic || !lu->host_only);
+}
+
+static int adopt_on_device(trs_lu *lu, const trs_mat *A, trs_factors *f)
+{
+    const bool there = device_may_factor(lu, A, f);
     bool made = false;
-    int rc = A ? trs_lu_keep_pattern(lu, A) : TRS_OK;
-    if (rc) return rc;
-    if (lu->opt.device <= 0) return trs_lu_adopt(lu, f);
-    /* a number of a DENSE matrix that was zero may not be so any more */
-    const bool there = A->format != TRS_DENSE && !f->sign && (f->symbolic || !lu->host_only);
+    int rc = TRS_OK;
     if (!there && !f->symbolic) return trs_lu_adopt(lu, f);
     trs_lu_drop_plans(lu);
     trs_lu_device_free(lu);
@@ -264,6 +266,13 @@ int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f)
     return rc;
 }
 
+int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f)
+{
+    const int rc = A ? trs_lu_keep_pattern(lu, A) : TRS_OK;
+    if (rc) return rc;
+    return lu->opt.device > 0 ? adopt_on_device(lu, A, f) : trs_lu_adopt(lu, f);
+}
+
 const struct trs_core *trs_core(void)
 {
 #define ENTRY(name) .name = name,
@@ -273,14 +282,21 @@ const struct trs_core *trs_core(void)
 
 /* ---- inquiry ------------------------------------------------------------------ */
 
+/* Bring the arrays of lu->f up to date, wherever the factors are. */
+static int show(trs_lu *lu)
+{
+    int rc = TRS_OK;
+    if (lu->device && lu->ready) rc = trs_lu_device_fetch(lu);
+    if (!rc) rc = trs_lu_settle(lu);
+    if (!rc) rc = trs_lu_again_fetch(lu);
+    return rc;
+}
+
 int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P, const int64_t **Q,
                    const double **scale)
 {
     trs_enter();
-    int rc = TRS_OK;
-    if (lu && lu->device && lu->ready) rc = trs_lu_device_fetch((trs_lu *)lu);
-    if (lu && !rc) rc = trs_lu_settle(lu);
-    if (!rc && lu) rc = trs_lu_again_fetch((trs_lu *)lu);
+    const int rc = lu ? show((trs_lu *)lu) : TRS_OK;
     if (rc) return trs_leave(rc);
     if (!lu || !lu->f.L.ptr) return trs_leave(trs_fail(TRS_EARG, "factors: there are none"));
     if (L) *L = lu->f.L;

@@ -4,7 +4,7 @@
  *
  * libtrisolve-sparse does not know the library that factors.  trs_lu.backend holds what that library stores for the
  * next numeric factorisation.  The functions here are hidden and not part of the public interface.
- * libtrisolve-suitesparse gets them, and those of call.h, from the table trs_core (). */
+ * libtrisolve-suitesparse gets them, and those of call.h, from the table trs_core () (suitesparse/core_table.h). */
 #ifndef TRS_LU_H
 #define TRS_LU_H
 
@@ -136,14 +136,6 @@ void trs_lu_half_free(trs_lu *lu);
  * and new values will be, if there is a kernel for them.  Symbolic factors that cannot be computed there, or whose pivots
  * are bad, are refused with TRS_EGROWTH. */
 int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f);
-/* May the factors of the next A wait in the library that makes them?  Only if the options leave the plans to the library,
- * and are right, because the plans would report what is wrong with them. */
-bool trs_lu_may_wait(const trs_lu *lu);
-/* Let go of factors that wait: others replace them. */
-void trs_lu_stop_waiting(trs_lu *lu);
-/* Solves begin by lu->solve_first.  f has names, rcond and cholesky of the factors of the given matrix, which is A; A stays where
- * it is until lu->settle has run. */
-int trs_lu_wait(trs_lu *lu, const trs_mat *given, const trs_factors *f, const trs_csc *A);
 /* lu->pattern = that of A, copied: values may come without it later, or with it and be compared. */
 int trs_lu_keep_pattern(trs_lu *lu, const trs_mat *A);
 /* Call lu->update for the first A, which may be on a device if the factors are for one. */
@@ -190,34 +182,5 @@ int trs_lu_plan_of(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *na
 void trs_lu_drop_plans(trs_lu *lu);
 /* Fill in what the plans say; seconds: what they took. */
 void trs_lu_set_info(trs_lu *lu, double seconds);
-
-/* The functions that libtrisolve-suitesparse calls, each under its own name in the table.  The macros of
- * lib/factor/suitesparse/factor.h let its sources call them as usual. */
-#define TRS_CORE_FUNCTIONS(F)                                                                      \
-    F(trs_enter)                                                                                   \
-    F(trs_leave)                                                                                   \
-    F(trs_fail)                                                                                    \
-    F(trs_forget)                                                                                  \
-    F(trs_check_reserved)                                                                          \
-    F(trs_step)                                                                                    \
-    F(trs_now)                                                                                     \
-    F(trs_lu_new)                                                                                  \
-    F(trs_lu_alloc)                                                                                \
-    F(trs_lu_free_each)                                                                            \
-    F(trs_lu_csc)                                                                                  \
-    F(trs_lu_csc_free)                                                                             \
-    F(trs_lu_adopt_there)                                                                          \
-    F(trs_lu_begin)                                                                                \
-    F(trs_lu_may_wait)                                                                             \
-    F(trs_lu_wait)                                                                                 \
-    F(trs_lu_stop_waiting)                                                                         \
-    F(trs_lu_watch)                                                                                \
-    F(trs_lu_factors_free)                                                                         \
-    F(trs_blas_begin)                                                                              \
-    F(trs_blas_end)
-
-struct trs_core {
-    TRS_CORE_FUNCTIONS(TRS_LIBRARY_MEMBER)
-};
 
 #endif

@@ -5,6 +5,15 @@
 #include "matrix/operator.h"
 #include "lu.h"
 
+/* May the factors of the next A wait in the library that makes them?  Only if the options leave the plans to the library,
+ * and are right, because the plans would report what is wrong with them. */
+bool trs_lu_may_wait(const trs_lu *lu);
+/* Let go of factors that wait: others replace them. */
+void trs_lu_stop_waiting(trs_lu *lu);
+/* Solves begin by lu->solve_first.  f has names, rcond and cholesky of the factors of the given matrix, which is A; A stays where
+ * it is until lu->settle has run. */
+int trs_lu_wait(trs_lu *lu, const trs_mat *given, const trs_factors *f, const trs_csc *A);
+
 /* Copy L and U from the library and make the plans, if that was not done yet; other threads may do the same.
  * Returns TRS_OK, TRS_EMEM, TRS_ELIBRARY, or an error of trs_plan_analyse; then the factors wait on. */
 int trs_lu_settle(const trs_lu *lu);

@@ -440,7 +440,7 @@ static void static_or_not(void **state)
             if (rc) fail_msg("%s", trs_message());
             assert_int_equal(!strcmp(info_of(lu).library, "static pivots"), good);
             solve_there(lu, TRS_F64, A.n, b, x);
-            assert_true(error_of(&A, b, x) <= 1e-13);
+            assert_true(error_of(&A, b, x) <= 1e-11); /* threshold pivoting, not refined */
         }
         trs_lu_destroy(lu);
         const trs_factor_options named = {.plan.device = TRS_CUDA(0), .method = "static"};

@@ -3,7 +3,7 @@
 #ifndef TRS_SUITESPARSE_FACTOR_H
 #define TRS_SUITESPARSE_FACTOR_H
 
-#include "factor/lu.h"
+#include "core_table.h"
 
 #include <math.h>
 
