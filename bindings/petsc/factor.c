@@ -112,9 +112,10 @@ static PetscErrorCode read_options(Mat F, Mat A)
                                "Prepare for MatSolveTranspose with the first factors",
                                "MatSolveTranspose", o->transpose, &o->transpose, NULL));
     if (!trs_petsc_incomplete(F))
-        PetscCall(PetscOptionsString("-mat_trisolve_method",
-                                     "Source of complete factors: umfpack, cholmod, klu, static, ldlt",
-                                     "MatGetFactor", o->method, o->method, sizeof o->method, NULL));
+        PetscCall(
+            PetscOptionsString("-mat_trisolve_method",
+                               "Source of complete factors: umfpack, cholmod, klu, static, ldlt",
+                               "MatGetFactor", o->method, o->method, sizeof o->method, NULL));
     PetscCall(PetscViewerDestroy(&f->viewer));
     PetscCall(PetscOptionsViewer("-mat_trisolve_view", "View the factors when they are made",
                                  "MatView", &f->viewer, &f->format, &view));
