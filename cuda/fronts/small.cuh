@@ -67,21 +67,21 @@ __device__ void small_add_child(const fronts_view<T> &v, const trs_front_numbers
     for (int q = 0; q < ROWS; q++) row[q] = lane + 32 * q < child.rows ? to[lane + 32 * q] : -1;
     for (int first = warp; first < child.rows; first += COLUMNS * SMALL_WARPS) {
         T x[COLUMNS][ROWS];
-        int column[COLUMNS];
+        int column[COLUMNS], least[COLUMNS]; /* the least row that column p has a number for */
 #pragma unroll
         for (int p = 0; p < COLUMNS; p++) {
             const int b = first + p * SMALL_WARPS;
-            column[p] = b < child.rows ? to[b] : -1;
+            column[p] = b < child.rows ? to[b] : INT_MAX;
+            least[p] = v.cholesky || b >= child.rows ? column[p] : 0;
 #pragma unroll
             for (int q = 0; q < ROWS; q++)
-                if (b < child.rows && row[q] >= 0) x[p][q] = s[b * child.rows + lane + 32 * q];
+                if (row[q] >= least[p]) x[p][q] = s[b * child.rows + lane + 32 * q];
         }
 #pragma unroll
         for (int p = 0; p < COLUMNS; p++)
 #pragma unroll
             for (int q = 0; q < ROWS; q++) {
-                if (column[p] < 0 || row[q] < (v.cholesky ? column[p] : 0)) continue;
-                f(row[q], column[p]) = f(row[q], column[p]) + x[p][q];
+                if (row[q] >= least[p]) f(row[q], column[p]) = f(row[q], column[p]) + x[p][q];
             }
     }
 }

@@ -34,6 +34,8 @@ LEFT_OUT = {
     "trs_timer_start": "CuPy and PyTorch have events",
     "trs_timer_stop": "CuPy and PyTorch have events",
     "trs_timer_destroy": "CuPy and PyTorch have events",
+    "trs_lu_batch_repair": "not yet: BatchLU.status says which systems need pivots of their own",
+    "trs_krylov_bytes": "the library reports its memory in C alone",
     "trs_lu_replace": "not yet: from_factors makes factors anew",
     "trs_lu_update": "Factors.update calls trs_lu_update_on",
     "trs_mm_mat": "mmread gives matrices of SciPy",

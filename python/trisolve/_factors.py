@@ -59,8 +59,9 @@ class Stored(SimpleNamespace):
         check(C.trs_lu_factors(pointer, L, U, P, Q, scale))
         lower, upper = stored(L), stored(U) if U.ptr else None
         signs = None if U.ptr else signs_of(pointer, L.n)
-        if signs is not None:  # L S L^H = A(P, P)
-            upper = csc_array(diags(signs) @ lower.conj().T)
+        if signs is not None:  # L S L^H = A(P, P); L gets a unit diagonal
+            d = lower.diagonal().real
+            lower, upper = csc_array(lower @ diags(1 / d)), csc_array(diags(signs * d) @ lower.conj().T)
         return cls(L=lower, U=upper,
                    unit=(bool(L.kind & _abi.TRS_UNIT), bool(U.kind & _abi.TRS_UNIT)),
                    P=copy_array(P, L.n, "i8") if P else None,
