@@ -106,7 +106,7 @@ static int count_all(searches *s, int threads)
 static int upper_rows(trs_context *ctx, const trs_tri *g, int level, int64_t most, trs_tri *u)
 {
     const int32_t n = g->n;
-    const int threads = (int)trs_min(ctx->threads, THREADS);
+    const int threads = (int)trs_min(trs_team(ctx, g->nnz), THREADS);
     searches s = {.g = g, .level = level, .u = u, .most = most};
     *u = (trs_tri){.n = n, .dtype = g->dtype};
     u->ptr = trs_new(ctx, (int64_t)n + 1, sizeof *u->ptr, "row pointers");
