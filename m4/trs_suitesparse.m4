@@ -2,7 +2,7 @@
 # ---------------
 # --with-suitesparse[=DIR|yes|no|auto].  Sets SUITESPARSE_CPPFLAGS, SUITESPARSE_LIBS,
 # have_umfpack, have_cholmod, have_klu, have_rbio, AC_DEFINE HAVE_UMFPACK, HAVE_CHOLMOD, HAVE_KLU, HAVE_RBIO,
-# AM_CONDITIONAL HAVE_SUITESPARSE (either of the first two; KLU and RBio come with them or not at all).  Debian bookworm's SuiteSparse 5.12 has no .pc files and its
+# AM_CONDITIONAL HAVE_CHOLMOD, HAVE_SUITESPARSE (either of the first two; KLU and RBio come with them or not at all).  Debian bookworm's SuiteSparse 5.12 has no .pc files and its
 # headers in /usr/include/suitesparse, so headers and libraries are probed directly.
 AC_DEFUN([TRS_SUITESPARSE],[
 AC_ARG_WITH([suitesparse],
@@ -50,4 +50,5 @@ AS_CASE([$with_suitesparse],[auto|no],[],
 AC_SUBST([SUITESPARSE_CPPFLAGS])
 AC_SUBST([SUITESPARSE_LIBS])
 AM_CONDITIONAL([HAVE_SUITESPARSE],[test $have_umfpack$have_cholmod != nono])
+AM_CONDITIONAL([HAVE_CHOLMOD],[test $have_cholmod = yes])
 ])

@@ -30,8 +30,11 @@ check_PROGRAMS += tests/factor/t_lu_device
 tests_factor_t_lu_device_SOURCES = tests/factor/t_lu_device.c $(THERE)
 endif
 check_PROGRAMS += tests/factor/t_again tests/factor/t_lu tests/factor/t_lu_refine tests/factor/t_lu_solve_device \
-	tests/factor/t_rb tests/factor/t_static tests/factor/t_ldlt tests/factor/t_lu_first
+	tests/factor/t_rb tests/factor/t_lu_first
 tests_factor_t_lu_solve_device_SOURCES = tests/factor/t_lu_solve_device.c $(THERE)
+if HAVE_CHOLMOD
+check_PROGRAMS += tests/factor/t_static tests/factor/t_ldlt
+endif
 endif
 endif
 

@@ -2,6 +2,7 @@
  * triangle, the same bits for any number of threads, bad pivots by system and row, what is refused. */
 #include "tests/common/counter.h"
 #include "tests/common/model.h"
+#include "tests/common/place.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -9,33 +10,6 @@
 enum { SYSTEMS = 37, MOST_RHS = 3 };
 
 static const random_t first_random = {20};
-
-/* ---- arrays where the plan solves ------------------------------------------------------------- */
-
-static bool there; /* B, X and values live on CUDA device 0 */
-
-static void *place(const void *host, size_t bytes)
-{
-    void *p = malloc(bytes + 1);
-    if (there) {
-        free(p);
-        assert_int_equal(trs_device_new(TRS_CUDA(0), bytes, &p), TRS_OK);
-        assert_int_equal(trs_device_put(TRS_CUDA(0), p, host, bytes), TRS_OK);
-    } else memcpy(p, host, bytes);
-    return p;
-}
-
-static void bring(void *host, const void *p, size_t bytes)
-{
-    if (there) assert_int_equal(trs_device_get(TRS_CUDA(0), host, p, bytes), TRS_OK);
-    else memcpy(host, p, bytes);
-}
-
-static void unplace(void *p)
-{
-    if (there) trs_device_free(TRS_CUDA(0), p);
-    else free(p);
-}
 
 /* ---- systems ------------------------------------------------------------------------------------ */
 

@@ -8,7 +8,9 @@ tests_common_libcommon_la_SOURCES = \
 	tests/common/device.h \
 	tests/common/full.c tests/common/full.h \
 	tests/common/report.h \
+	tests/common/methods.h \
 	tests/common/model.c tests/common/model.h \
+	tests/common/place.h \
 	tests/common/reference.c tests/common/reference.h \
 	tests/common/stream.h
 if HAVE_CUDA

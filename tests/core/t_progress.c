@@ -6,6 +6,7 @@
 #include <math.h>
 #include <pthread.h>
 #ifdef HAVE_SUITESPARSE
+#include "tests/common/methods.h"
 #include "trisolve-suitesparse.h"
 #endif
 
@@ -466,18 +467,7 @@ static void test_factors(void **state)
     check(ic_with_fill, "import, fill, analysis of L, import, solver, ");
     check(imported, "analysis of L, import, solver, ");
 #ifdef HAVE_SUITESPARSE
-    const char *const methods[] = {
-#ifdef HAVE_CHOLMOD
-        "cholmod",
-#endif
-#ifdef HAVE_UMFPACK
-        "umfpack",
-#endif
-#ifdef HAVE_KLU
-        "klu",
-#endif
-        NULL};
-    for (int k = 0; methods[k] || k == 0; k++) {
+    for (int k = 0; k < METHODS; k++) {
         method = methods[k];
         check(complete, "import, ordering, factorization, ");
     }

@@ -4,8 +4,6 @@
 #include "tests/common/full.h"
 #include "trisolve-suitesparse.h"
 
-#ifdef HAVE_CHOLMOD
-
 enum { N = 36, LOWER_PART = 14, NRHS = 3 };
 
 static void assert_not_factored(const trs_mat *m, const trs_factor_options *opt, int code,
@@ -318,19 +316,3 @@ int main(void)
     };
     return cmocka_run_group_tests_name("t_ldlt", tests, NULL, NULL);
 }
-
-#else
-
-static void no_cholmod(void **state)
-{
-    (void)state;
-    skip();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_cholmod)};
-    return cmocka_run_group_tests_name("t_ldlt", tests, NULL, NULL);
-}
-
-#endif

@@ -2,31 +2,12 @@
  * is refused with its row. */
 #include "tests/common/counter.h"
 #include "tests/common/full.h"
+#include "tests/common/methods.h"
 #include "trisolve-suitesparse.h"
 
 #ifdef HAVE_LAPACKE
 #include <lapacke.h>
 #endif
-
-/* The methods that this build has. */
-static const char *const methods[] = {
-#ifdef HAVE_CHOLMOD
-    "cholmod",
-#endif
-#ifdef HAVE_UMFPACK
-    "umfpack",
-#endif
-#ifdef HAVE_KLU
-    "klu",
-#endif
-};
-
-enum { METHODS = sizeof methods / sizeof methods[0] };
-
-static bool takes_any_matrix(const char *method)
-{
-    return strcmp(method, "cholmod") != 0;
-}
 
 /* The largest |F - G| / (n eps max |F| |G|) for the two sides of the identity that the header states. */
 static double identity_error(const trs_lu *lu, const full *A)

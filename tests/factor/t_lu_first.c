@@ -3,26 +3,13 @@
  * solves have the same bits; and several threads may be the first to ask. */
 #include "tests/common/counter.h"
 #include "tests/common/full.h"
+#include "tests/common/methods.h"
 #include "tests/common/report.h"
 #include "trisolve-suitesparse.h"
 
 #include <pthread.h>
 
 enum { SIDE = 24, N = SIDE * SIDE, NRHS = 2 };
-
-static const char *const methods[] = {
-#ifdef HAVE_UMFPACK
-    "umfpack",
-#endif
-#ifdef HAVE_KLU
-    "klu",
-#endif
-#ifdef HAVE_CHOLMOD
-    "cholmod",
-#endif
-};
-
-enum { METHODS = sizeof methods / sizeof methods[0] };
 
 typedef struct grid { /* of SIDE x SIDE nodes, by columns */
     int64_t ptr[N + 1];
@@ -85,11 +72,6 @@ static void check_plans(const trs_lu *lu)
     assert_true(L.n == N && L.nnz == info.nnz_l);
 }
 
-static bool is_definite(const char *method)
-{
-    return !strcmp(method, "cholmod");
-}
-
 /* Asking for facts before a solve changes no bit of it, nor does a solve before another one. */
 static void same_bits(void **state)
 {
@@ -101,7 +83,7 @@ static void same_bits(void **state)
             const trs_dtype t = c ? TRS_C64 : TRS_F64;
             const trs_factor_options opt = {.method = methods[k]};
             trs_lu *lu[2];
-            make(&g, t, is_definite(methods[k]), false);
+            make(&g, t, !takes_any_matrix(methods[k]), false);
             for (int a = 0; a < 2; a++) assert_int_equal(trs_factor(&lu[a], &g.m, &opt), TRS_OK);
             check_plans(lu[0]);
             solve_ones(lu[0], t, x[0]);
@@ -168,8 +150,8 @@ static void accurate(void **state)
     for (int k = 0; k < METHODS; k++)
         for (int t = 0; t < 4; t++)
             for (int weak = 0; weak < 2; weak++) {
-                if (weak && (t > 1 || is_definite(methods[k]))) continue;
-                make(&g, types[t], is_definite(methods[k]), weak);
+                if (weak && (t > 1 || !takes_any_matrix(methods[k]))) continue;
+                make(&g, types[t], !takes_any_matrix(methods[k]), weak);
                 round_values(&g, types[t]);
                 for (int rows = 0; rows < 2; rows++) {
                     const double error = error_of(&g, methods[k], types[t], rows);
@@ -192,7 +174,7 @@ static void more_solves(void **state)
         trs_error e;
         static zz b[N];
         trs_lu *lu;
-        make(&g, TRS_F64, is_definite(methods[k]), false);
+        make(&g, TRS_F64, !takes_any_matrix(methods[k]), false);
         assert_int_equal(trs_factor(&lu, &g.m, &opt), TRS_OK);
         solve_ones(lu, TRS_F64, first);
         for (int i = 0; i < 20; i++) solve_ones(lu, TRS_F64, x);
@@ -247,7 +229,7 @@ static void threads(void **state)
             pthread_t thread[THREADS];
             trs_lu *lu;
             void *failed;
-            make(&g, TRS_F64, is_definite(methods[k]), false);
+            make(&g, TRS_F64, !takes_any_matrix(methods[k]), false);
             assert_int_equal(trs_factor(&lu, &g.m, &opt), TRS_OK);
             for (int a = 0; a < THREADS; a++)
                 assert_int_equal(pthread_create(&thread[a], NULL, ask, lu), 0);
@@ -271,7 +253,7 @@ static void out_of_memory(void **state)
     for (int k = 0; k < METHODS; k++) {
         bool refused = true;
         int solved = 0;
-        make(&g, TRS_F64, is_definite(methods[k]), false);
+        make(&g, TRS_F64, !takes_any_matrix(methods[k]), false);
         for (int allowed = 0; refused; allowed++) {
             counter c = {.fail_at = allowed};
             const trs_factor_options opt = {.method = methods[k],

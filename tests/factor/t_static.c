@@ -5,8 +5,6 @@
 #include "factor/suitesparse/factor.h"
 #include "trisolve-suitesparse.h"
 
-#ifdef HAVE_CHOLMOD
-
 enum { N = 60 };
 
 static trs_lu on_device(void)
@@ -139,19 +137,3 @@ int main(void)
                                        cmocka_unit_test(not_on_the_host)};
     return cmocka_run_group_tests_name("t_static", tests, NULL, NULL);
 }
-
-#else
-
-static void no_cholmod(void **state)
-{
-    (void)state;
-    skip();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_cholmod)};
-    return cmocka_run_group_tests_name("t_static", tests, NULL, NULL);
-}
-
-#endif

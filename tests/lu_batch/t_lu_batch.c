@@ -3,6 +3,7 @@
 #include "tests/common/counter.h"
 #include "tests/common/device.h"
 #include "tests/common/full.h"
+#include "tests/common/place.h"
 
 #ifdef HAVE_SUITESPARSE
 #include "trisolve-suitesparse.h"
@@ -12,35 +13,6 @@
 #endif
 
 enum { N = 24, SYSTEMS = 37, RHS = 6 };
-
-/* ---- arrays where the batch solves ---------------------------------------------------------- */
-
-static bool there; /* they are on CUDA device 0 */
-
-static void *place(const void *host, size_t bytes)
-{
-    void *p;
-    if (there) {
-        assert_int_equal(trs_device_new(TRS_CUDA(0), bytes, &p), TRS_OK);
-        assert_int_equal(trs_device_put(TRS_CUDA(0), p, host, bytes), TRS_OK);
-        return p;
-    }
-    p = malloc(bytes + 1);
-    memcpy(p, host, bytes);
-    return p;
-}
-
-static void bring(void *host, const void *p, size_t bytes)
-{
-    if (there) assert_int_equal(trs_device_get(TRS_CUDA(0), host, p, bytes), TRS_OK);
-    else memcpy(host, p, bytes);
-}
-
-static void unplace(void *p)
-{
-    if (there) trs_device_free(TRS_CUDA(0), p);
-    else free(p);
-}
 
 /* ---- systems -------------------------------------------------------------------------------- */
 
