@@ -58,7 +58,10 @@ static int solve(const trs_mat *A, trs_lu *ic)
         rc = trs_krylov_solve(cg, &product, ic ? &precondition : NULL, 1, b, N, x, N, &goal, &info);
     if (rc) fprintf(stderr, "%s\n", trs_message());
     trs_krylov_destroy(cg);
-    if (!rc && info.stop != TRS_STOP_CONVERGED) rc = TRS_ELIBRARY;
+    if (!rc && info.stop != TRS_STOP_CONVERGED) {
+        fprintf(stderr, "CG did not converge: %s\n", info.why);
+        rc = TRS_ELIBRARY;
+    }
     return rc ? rc : (int)info.iterations;
 }
 

@@ -1796,8 +1796,8 @@ typedef struct trs_krylov_goal {
      * method computes them; that of the initial x first, trs_krylov_info.iterations + 1 in all.
      * NULL: not wanted.  It needs max_iterations. */
     double *history;
-    /* called on the host after each iteration, or on a device after several, with the same norm.  A
-     * result other than 0 cancels the solve: TRS_ECANCELED.  CG, MINRES and BiCGSTAB then have the
+    /* called on the host with iteration 0 and the norm of the first residual, and then after each
+     * iteration, or on a device after several.  A result other than 0 cancels the solve: TRS_ECANCELED.  CG, MINRES and BiCGSTAB then have the
      * x of this iteration in X, where the host iterates.  NULL: none */
     int (*monitor)(void *user, int column, int64_t iteration, double residual);
     /* passed to monitor */
@@ -1811,7 +1811,8 @@ typedef struct trs_krylov_goal {
 typedef struct trs_krylov_info {
     /* why the method stopped: TRS_STOP_CONVERGED, TRS_STOP_STEPS (max_iterations were done),
      * TRS_STOP_STAGNATED (iterations no longer reduce the residual), TRS_STOP_DIVERGED (numbers are
-     * not finite) or TRS_STOP_BREAKDOWN */
+     * not finite) or TRS_STOP_BREAKDOWN.  TRS_STOP_NONE after an error, when residual is the last
+     * one that was computed */
     trs_stop stop;
     /* one line for the last three, a constant string: what is zero, or not definite; else "" */
     const char *why;
@@ -1866,7 +1867,8 @@ TRS_API int trs_krylov_create(trs_krylov **krylov, const trs_krylov_options *opt
  * If this has not followed, the method begins again with this x, unless that no longer helps.  A
  * column that does not converge is no error; info reports it, and X has the last x.
  *
- * The iteration allocates nothing, unless a plan of M grows (trs_options.solves).  Before it, a
+ * The iteration allocates nothing, unless a plan of M grows (trs_options.solves), or its factors
+ * get their plans in the first solve (trs_lu_solve).  Before it, a
  * solve allocates a copy of a BSR or TRS_SELFADJOINT matrix, for the true residual, and what
  * threads need for a product across the lines of A (trs_multiply).  On a device it allocates the
  * rows of such a matrix (trs_multiply_on).

@@ -27,6 +27,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <stdexcept>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -395,10 +396,10 @@ template <class Scalar> class Factors : public Owner<trs_lu>
         return det;
     }
     /* How many pivots, and so eigenvalues, are negative (trs_lu_inertia). */
-    int64_t negative() const
+    std::int64_t negative() const
     {
-        int64_t count;
-        check(trs_lu_inertia(get(), NULL, &count, NULL));
+        std::int64_t count;
+        check(trs_lu_inertia(get(), nullptr, &count, nullptr));
         return count;
     }
     trs_lu_info info() const
@@ -453,11 +454,12 @@ template <class Scalar> trs_map map(const Plan<Scalar> &plan, trs_op op = TRS_N)
     m.op = op;
     return m;
 }
-/* Or a function f (x, y), y = F x, with pointers to const Scalar and Scalar.  It is referred to, and throws nothing. */
+/* Or, on the host, a function f (x, y), y = F x, with pointers to const Scalar and Scalar.  It is referred to, and throws
+ * nothing. */
 template <class Scalar, class Function> trs_map map_by(Function &f)
 {
     trs_map m{};
-    m.user = &f;
+    m.user = const_cast<void *>(static_cast<const void *>(std::addressof(f)));
     m.apply = [](void *user, const void *x, void *y, void *) noexcept {
         (*static_cast<Function *>(user))(static_cast<const Scalar *>(x), static_cast<Scalar *>(y));
         return static_cast<int>(TRS_OK);

@@ -12,22 +12,10 @@
 
 enum { R, R0, P, V, HAT, T_, VECTORS };
 
-static int vectors(int m)
+static trs_krylov_needs needs(int m)
 {
     (void)m;
-    return VECTORS;
-}
-
-static int64_t places(int m)
-{
-    (void)m;
-    return BI_PLACES;
-}
-
-static int dots(int m)
-{
-    (void)m;
-    return 2;
+    return (trs_krylov_needs){.vectors = VECTORS, .places = BI_PLACES, .dots = 2};
 }
 
 /* r0 = r, p = r */
@@ -61,4 +49,4 @@ static void iterate(trs_iteration *k)
                                               {p, ONE, r, ONE}}});
 }
 
-const trs_krylov_kind trs_kind_bicgstab = {vectors, places, dots, false, begin, iterate, NULL};
+const trs_krylov_kind trs_kind_bicgstab = {needs, false, begin, iterate, NULL};

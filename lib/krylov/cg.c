@@ -5,22 +5,10 @@
 
 enum { R, Z, P, Q, VECTORS };
 
-static int vectors(int m)
+static trs_krylov_needs needs(int m)
 {
     (void)m;
-    return VECTORS;
-}
-
-static int64_t places(int m)
-{
-    (void)m;
-    return CG_PLACES;
-}
-
-static int dots(int m)
-{
-    (void)m;
-    return 1;
+    return (trs_krylov_needs){.vectors = VECTORS, .places = CG_PLACES, .dots = 1};
 }
 
 /* z = M^-1 r, p = z */
@@ -45,4 +33,4 @@ static void iterate(trs_iteration *k)
     trs_krylov_pass(k, &(trs_pass){.update = {{p, CG_BETA, z, ONE}}}); /* p = z + beta p */
 }
 
-const trs_krylov_kind trs_kind_cg = {vectors, places, dots, false, begin, iterate, NULL};
+const trs_krylov_kind trs_kind_cg = {needs, false, begin, iterate, NULL};

@@ -65,9 +65,9 @@ static void catch_up(trs_iteration *k)
 {
     const trs_scalars *s = k->of->known;
     exchange(k, false);
-    while (!k->rc && k->told < s->iterations) {
-        k->told++;
-        tell(k, k->told, s->recent[k->told % TRS_KRYLOV_GROUP]);
+    while (!k->rc && k->info.iterations < s->iterations) {
+        const int64_t next = ++k->info.iterations;
+        tell(k, next, s->recent[next % TRS_KRYLOV_GROUP]);
     }
 }
 
@@ -174,7 +174,7 @@ void trs_krylov_column(trs_iteration *k)
     const double begun = trs_now();
     double claimed = INFINITY;
     k->info = (trs_krylov_info){.why = ""};
-    k->told = k->A.calls = k->M.calls = 0;
+    k->A.calls = k->M.calls = 0;
     k->A.seconds = k->M.seconds = 0;
     bool more = start(k);
     while (more) {
@@ -183,7 +183,6 @@ void trs_krylov_column(trs_iteration *k)
         if (!k->rc) judge(k, before, &claimed);
         more = !k->rc && !k->info.stop;
     }
-    k->info.iterations = k->told;
     k->info.products = k->A.calls;
     k->info.applications = k->M.calls;
     k->info.seconds_product = k->A.seconds;

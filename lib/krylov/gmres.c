@@ -13,24 +13,17 @@
 
 /* Vectors 0 .. m are V; then comes z, or Z. */
 
-static int vectors(int m)
+static trs_krylov_needs needs(int m)
 {
-    return m + 2;
+    const int64_t places = GM_H1 + (5 + (int64_t)m) * (m + 1);
+    return (trs_krylov_needs){.vectors = m + 2, .places = places, .dots = m + 1};
 }
 
-static int vectors_flexible(int m)
+static trs_krylov_needs needs_flexible(int m)
 {
-    return 2 * m + 1;
-}
-
-static int64_t places(int m)
-{
-    return GM_H1 + (5 + (int64_t)m) * (m + 1);
-}
-
-static int dots(int m)
-{
-    return m + 1;
+    trs_krylov_needs n = needs(m);
+    n.vectors = 2 * m + 1;
+    return n;
 }
 
 /* v0 = r / |r| */
@@ -93,6 +86,6 @@ static void end_flexible(trs_iteration *k)
     trs_krylov_pass(k, &(trs_pass){.update = {{k->x, ONE, Z, y, .count = s->columns}}});
 }
 
-const trs_krylov_kind trs_kind_gmres = {vectors, places, dots, true, begin, iterate, end};
-const trs_krylov_kind trs_kind_fgmres = {vectors_flexible, places,      dots, true, begin,
-                                         iterate_flexible, end_flexible};
+const trs_krylov_kind trs_kind_gmres = {needs, true, begin, iterate, end};
+const trs_krylov_kind trs_kind_fgmres = {needs_flexible, true, begin, iterate_flexible,
+                                         end_flexible};

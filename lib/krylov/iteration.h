@@ -16,11 +16,17 @@ enum { TRS_KNOWN = sizeof(trs_scalars) + COMMON * sizeof(trs_z) };
 
 typedef struct trs_iteration trs_iteration;
 
+typedef struct trs_krylov_needs {
+    int vectors;
+    /* scalars */
+    int64_t places;
+    /* inner products of a pass at most */
+    int dots;
+} trs_krylov_needs;
+
 typedef struct trs_krylov_kind {
-    /* vectors, scalars and inner products of a pass at most, for cycles of m iterations */
-    int (*vectors)(int m);
-    int64_t (*places)(int m);
-    int (*dots)(int m);
+    /* for cycles of m iterations */
+    trs_krylov_needs (*needs)(int m);
     /* cycles have trs_krylov_options.restart iterations; otherwise there is one, of any length */
     bool restarts;
     /* the residual r = b - op(A) x is in vector 0 */
@@ -74,8 +80,8 @@ struct trs_iteration {
     trs_krylov *of;
     trs_applied A, M;
     const trs_krylov_goal *goal;
-    /* iterations at most, and those that the caller knows of */
-    int64_t most, told;
+    /* iterations at most */
+    int64_t most;
     /* the norm of the residual that is small enough */
     double target;
     int column;
@@ -87,6 +93,7 @@ struct trs_iteration {
     bool closing;
     /* of a cycle: iterations that were enqueued */
     int step;
+    /* info.iterations: those that the caller knows of */
     trs_krylov_info info;
 };
 

@@ -33,11 +33,12 @@ static sizes sizes_of(const trs_krylov_options *o)
     const trs_krylov_kind *kind = kinds[o->method];
     const int64_t size = (int64_t)trs_size(o->dtype), z = sizeof(trs_z);
     sizes s = {.ld = rounded(o->n * size) / size};
-    s.vectors = kind->vectors(o->restart) * s.ld * size;
-    s.scalars = rounded((int64_t)sizeof(trs_scalars) + kind->places(o->restart) * z);
+    const trs_krylov_needs needs = kind->needs(o->restart);
+    s.vectors = needs.vectors * s.ld * size;
+    s.scalars = rounded((int64_t)sizeof(trs_scalars) + needs.places * z);
     const bool there = o->device > 0;
     const int64_t ranges = there ? trs_gpu_ranges(o->n) : trs_ranges(o->n);
-    s.sums = rounded(ranges * kind->dots(o->restart) * z);
+    s.sums = rounded(trs_max(ranges, 1) * needs.dots * z);
     if (there) {
         s.known = rounded(TRS_KNOWN);
         s.exact = rounded(trs_gpu_residual_bytes(1));

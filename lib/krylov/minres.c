@@ -16,22 +16,10 @@
 
 enum { R, Q, V, V_OLD, Z, Z_OLD, W, W_OLD, VECTORS };
 
-static int vectors(int m)
+static trs_krylov_needs needs(int m)
 {
     (void)m;
-    return VECTORS;
-}
-
-static int64_t places(int m)
-{
-    (void)m;
-    return MI_PLACES;
-}
-
-static int dots(int m)
-{
-    (void)m;
-    return 1;
+    return (trs_krylov_needs){.vectors = VECTORS, .places = MI_PLACES, .dots = 1};
 }
 
 /* v = r, z = M^-1 v, gamma^2 = z'v; the vectors before are 0 */
@@ -67,4 +55,4 @@ static void iterate(trs_iteration *k)
                                    .step = TRS_STEP_NOTE});
 }
 
-const trs_krylov_kind trs_kind_minres = {vectors, places, dots, false, begin, iterate, NULL};
+const trs_krylov_kind trs_kind_minres = {needs, false, begin, iterate, NULL};

@@ -45,7 +45,7 @@ static int open_here(const trs_krylov *k, trs_applied *a)
     if (!rc) rc = trs_expand(&ctx, A, &a->whole);
     a->expanded = !rc;
     if (rc || !A->n) return rc;
-    const int64_t bytes = trs_multiply_bytes(A, a->of->op, 1, k->opt.threads);
+    const int64_t bytes = trs_multiply_bytes(A, a->of->op, 1, k->space.threads);
     a->own = bytes ? trs_alloc(&ctx.mem, bytes, 1) : NULL;
     return bytes && !a->own ? trs_fail(TRS_EMEM, "out of memory for a product by threads") : TRS_OK;
 }
@@ -105,7 +105,7 @@ static int apply(const trs_iteration *k, const trs_applied *a, const void *x, vo
     }
     if (f->mat && k->of->on_device)
         return trs_gpu_multiply(&a->rows.lines, 1, from, to, exec.stream);
-    if (f->mat) return trs_multiply_here(f->mat, f->op, 1, from, to, o->threads, a->own);
+    if (f->mat) return trs_multiply_here(f->mat, f->op, 1, from, to, k->of->space.threads, a->own);
     const int rc = f->apply(f->user, x, y, exec.stream);
     return rc ? trs_fail(rc, "the function of %s returned %d", a->name, rc) : TRS_OK;
 }

@@ -1,6 +1,6 @@
 /* pass.h: one pass over the vectors of a Krylov method: updates, inner products of what they made, and a step of scalars.
  *
- * A pass reads and writes each vector once.  The vectors are cut into ranges of TRS_RANGE numbers.  In each range the
+ * A pass reads and writes each vector once.  The vectors are cut into ranges, of TRS_RANGE numbers on the host.  In each range the
  * updates are done one after the other, and then the inner products are summed; the sums of the ranges are added in their
  * order.  So neither the number of threads nor that of thread blocks changes a bit.  Sums are in double precision. */
 #ifndef TRS_KRYLOV_PASS_H

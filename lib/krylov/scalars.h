@@ -22,7 +22,7 @@ typedef struct trs_z {
 /* iterations between two looks of the host at scalars on a device */
 enum { TRS_KRYLOV_GROUP = 10 };
 
-/* Why a method cannot go on; trs_krylov_why has the sentences. */
+/* Why a method cannot go on; `sentence` in column.c says it. */
 typedef enum trs_krylov_flaw {
     TRS_FLAW_NONE,
     TRS_FLAW_B,
@@ -209,7 +209,7 @@ TRS_ANYWHERE void trs_cg_beta(trs_scalars *k)
 
 /* ---- BiCGSTAB ---------------------------------------------------------------------------------- */
 
-/* May be divided by a, which is 0 if it is tiny in relation to what it was summed from? */
+/* Is it safe to divide by a?  a counts as 0 if it is tiny compared with scale, the size of its terms. */
 TRS_ANYWHERE int trs_bi_divides(trs_scalars *k, trs_z a, double scale, trs_krylov_flaw flaw)
 {
     const double tiny = 5e-32 * scale; /* eps^2 */

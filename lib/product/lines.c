@@ -27,7 +27,8 @@ int trs_product_columns(const trs_mat *A, int nrhs)
     return is_plain(A) && nrhs >= TRS_PRODUCT_COLUMNS ? TRS_PRODUCT_COLUMNS : 1;
 }
 
-typedef struct limits { /* the indices of a line that the loops sum */
+/* The indices of a line that the loops sum. */
+typedef struct limits {
     /* the first one, with the base, and how many there are */
     uint32_t low, span;
 } limits;

@@ -376,7 +376,7 @@ void test_krylov(void **)
     const auto factors = trisolve::ilu(matrix);
     trisolve::Plan<double> plan(triangle);
     plan.analyse();
-    auto product = [&](const double *x, double *y) {
+    const auto product = [&](const double *x, double *y) {
         for (int i = 0; i < n; i++) {
             y[i] = 0;
             for (auto q = A.ptr[std::size_t(i)]; q < A.ptr[std::size_t(i) + 1]; q++)

@@ -623,7 +623,6 @@ static void test_refused(void **state)
     (void)state;
     trs_mat A = grid(2, 0), lower = A;
     double b[8] = {1}, x[8], history[3];
-    path p = {8, 0, 0, 1};
     trs_krylov *k = made(TRS_CG, TRS_F64, 8, 0), *none;
     trs_plan *plan;
     lower.kind = TRS_LOWER;
@@ -674,7 +673,6 @@ static void test_refused(void **state)
     trs_krylov_destroy(NULL);
     trs_krylov_destroy(k);
     trs_plan_destroy(plan);
-    (void)p;
     hide(&A);
 }
 

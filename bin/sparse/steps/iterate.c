@@ -57,8 +57,8 @@ int iterate(const arguments *a, const place *at, int nrhs, trs_lu *lu, trs_krylo
     double *history = calloc(columns * length, sizeof *history);
     trs_krylov_info *info = calloc(columns, sizeof *info);
     int rc = history && info ? TRS_OK : TRS_EMEM, worst = 0;
+    if (rc) complain("out of memory for the iteration");
     if (!rc) rc = solve_columns(a, at, nrhs, lu, krylov, history, info);
-    if (rc) complain("%s", rc == TRS_EMEM ? "out of memory for the iteration" : trs_message());
     for (int c = 1; c < nrhs && !rc; c++)
         if (is_worse(&info[c], &info[worst])) worst = c;
     free(r->history);
@@ -88,7 +88,8 @@ static double time_of(const arguments *a, const place *at, trs_lu *lu, void *y, 
 }
 
 /* On the host the calls of the loop itself were timed.  On a device they only enqueue work: there product and
- * preconditioner are timed by themselves.  The rest of an iteration is for the vectors, and for what waits. */
+ * preconditioner are timed by themselves, a product across the lines of A with the search for its rows, which the method
+ * makes once.  The rest of an iteration is for the vectors, and for what waits. */
 int split_iteration(const arguments *a, const place *at, trs_lu *lu, report *r)
 {
     krylov_split *t = &r->split;

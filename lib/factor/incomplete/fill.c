@@ -22,9 +22,8 @@
 #include <string.h>
 
 enum { THREADS = 16, CHUNKS = 8 }; /* chunks for each thread */
-enum {
-    SEARCH = 256
-}; /* operations for each entry that a search finds, with its misses of the cache */
+/* Operations for each entry that a search finds, with its misses of the cache. */
+enum { SEARCH = 256 };
 
 static const char phase[] = "fill";
 
