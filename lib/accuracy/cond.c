@@ -18,6 +18,7 @@
 #include "factor/lu_hosted.h"
 #include "factor/lu_mat.h"
 #include "residual.h"
+#include "factor/lu_first.h"
 
 #include <math.h>
 
@@ -308,8 +309,9 @@ static int lu_condest(trs_lu *lu, const trs_mat *A, trs_norm which, double *rcon
     if (!lu || !A) return trs_fail(TRS_EARG, "condition: lu or A is NULL");
     int rc = check(A, which);
     if (rc) return rc;
-    if (!lu->ready) return trs_fail(TRS_ESTATE, "condition: there are no factors");
-    if ((A->kind && !trs_is_half(A)) || A->n != lu->f.L.n || A->dtype != lu->dtype)
+    const int64_t n = trs_lu_ready_rows(lu);
+    if (n < 0) return trs_fail(TRS_ESTATE, "condition: there are no factors");
+    if ((A->kind && !trs_is_half(A)) || A->n != n || A->dtype != lu->dtype)
         return trs_fail(TRS_EARG, "condition: A is not the matrix that was factored");
     estimator s = {.lu = lu, .type = A->dtype};
     s.one_op = !solves(lu, TRS_N) || !solves(lu, TRS_H);

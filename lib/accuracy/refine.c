@@ -18,6 +18,7 @@
 #include "refine.h"
 #include "factor/lu_mat.h"
 #include "base/debug.h"
+#include "factor/lu_first.h"
 
 #include <float.h>
 #include <math.h>
@@ -137,9 +138,11 @@ static int check(trs_refiner *s, int device, int nrhs, const void *B, int64_t ld
 static int check_lu(const trs_lu *lu, const trs_mat *A)
 {
     if (!lu || !A) return trs_fail(TRS_EARG, "refine: lu or A is NULL");
-    if (!lu->ready) return trs_fail(TRS_ESTATE, "refine: there are no factors");
+    const int64_t n = trs_lu_ready_rows(lu);
+    if (n < 0) return trs_fail(TRS_ESTATE, "refine: there are no factors");
     if (A->kind && !trs_is_half(A)) return trs_fail(TRS_ESUPPORT, "refine: kind of A");
-    return TRS_OK;
+    if (A->n == n && A->dtype == lu->dtype) return TRS_OK;
+    return trs_fail(TRS_EARG, "refine: A is not the matrix that was factored");
 }
 
 int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
@@ -153,8 +156,6 @@ int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const void 
     s.ctx = (trs_context){.mem = lu->mem, .device_memory = lu->opt.device_memory};
     s.low = lu->dtype;
     rc = check(&s, lu->opt.device, nrhs, B, ldb, X, ldx, max_steps);
-    if (!rc && (A->n != lu->f.L.n || A->dtype != lu->dtype))
-        rc = trs_fail(TRS_EARG, "refine: A is not the matrix that was factored");
     if (!rc) rc = refine(&s, nrhs, B, ldb, X, ldx, max_steps, steps, error);
     return trs_leave(rc);
 }

@@ -17,6 +17,7 @@
 #include "core/plan.h"
 #include "matrix/on_device.h"
 #include "device/lu_device.h"
+#include "again/lu_again.h"
 #include "lu_first.h"
 
 #include <inttypes.h>
@@ -253,6 +254,7 @@ static int of_factors(const trs_lu *lu, trs_det *det)
     if (rc) return rc;
     if (!lu->ready) return trs_fail(TRS_ESTATE, "determinant: there are no factors");
     if (lu->device) rc = trs_lu_device_fetch((trs_lu *)lu);
+    else rc = trs_lu_again_fetch((trs_lu *)lu);
     if (rc) return rc;
     return multiply_factors(lu, det);
 }

@@ -166,6 +166,8 @@ void trs_lu_drop_plans(trs_lu *lu)
     trs_plan_destroy(lu->l);
     trs_plan_destroy(lu->u);
     lu->l = lu->u = NULL;
+    lu->info.l = lu->info.u = NULL;
+    lu->info.nnz_l = lu->info.nnz_u = 0;
     lu->drops++;
 }
 
@@ -240,7 +242,9 @@ int trs_lu_keep_pattern(trs_lu *lu, const trs_mat *A)
     trs_lu_mat_free(lu, to);
     *to = trs_lu_shape(A);
     if (A->format == TRS_DENSE) return TRS_OK;
-    return trs_lu_mat_copy(lu, A, false, to, "the pattern of A");
+    const int rc = trs_lu_mat_copy(lu, A, false, to, "the pattern of A");
+    if (rc) trs_lu_mat_free(lu, to);
+    return rc;
 }
 
 /* A number of a DENSE matrix that was zero may not be so any more. */
@@ -298,7 +302,8 @@ int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P, 
     trs_enter();
     const int rc = lu ? show((trs_lu *)lu) : TRS_OK;
     if (rc) return trs_leave(rc);
-    if (!lu || !lu->f.L.ptr) return trs_leave(trs_fail(TRS_EARG, "factors: there are none"));
+    if (!lu || !lu->ready || !lu->f.L.ptr)
+        return trs_leave(trs_fail(TRS_EARG, "factors: there are none"));
     if (L) *L = lu->f.L;
     if (U) *U = lu->f.U;
     if (P) *P = lu->f.P;
@@ -310,6 +315,8 @@ int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P, 
 static int inertia(const trs_lu *lu, int64_t *positive, int64_t *negative, int8_t *sign)
 {
     if (!lu) return trs_fail(TRS_EARG, "inertia: lu is NULL");
+    const int rc = trs_lu_settle(lu);
+    if (rc) return rc;
     if (!lu->ready) return trs_lu_no_factors(lu, "inertia");
     const trs_factors *f = &lu->f;
     int64_t below = 0;

@@ -89,7 +89,7 @@ struct trs_lu {
     double growth_limit; /* of complete factors on a device */
     /* of incomplete factors, as in trs_ilu_options; boost also of L D L^H, as in trs_factor_options */
     double shift, boost;
-    int8_t *signs; /* the same, in an array of the lu */
+    int8_t *signs; /* [n] trs_factor_options.signs, copied; NULL: none is known */
     /* A, with which solves refine x once; it belongs to the backend; NULL: they do not (lu_refine.c) */
     const trs_csc *refined;
     /* the library still has L and U, and there are no plans (lu_first.c) */

@@ -15,9 +15,11 @@
  * Error bounds from extra-precise iterative refinement, ACM TOMS 32 (2006) 325-351). */
 #include "config.h"
 
+#include "again/lu_again.h"
 #include "base/debug.h"
 #include "base/number/clones.h"
 #include "lu_first.h"
+#include "lu_mat.h"
 #include "vectors/gather.h"
 
 #include <math.h>
@@ -66,11 +68,13 @@ int trs_lu_wait(trs_lu *lu, const trs_mat *given, const trs_factors *f, const tr
 {
     const int64_t n = A->n, parts = A->is_complex ? 2 : 1;
     trs_lu_info *info = &lu->info;
-    const int rc = lu->opt.solves == 1 ? TRS_OK : trs_lu_keep_pattern(lu, given);
+    int rc = TRS_OK;
+    if (lu->opt.solves == 1) trs_lu_mat_free(lu, &lu->pattern); /* that of an A before */
+    else rc = trs_lu_keep_pattern(lu, given);
     if (rc) return rc;
-    if (!lu->first)
-        lu->first = trs_lu_alloc(lu, (4 * parts + 5) * n, sizeof *lu->first, "the first solves");
+    lu->first = trs_lu_alloc(lu, (4 * parts + 5) * n, sizeof *lu->first, "the first solves");
     if (!lu->first) return TRS_EMEM;
+    trs_lu_again_free(lu);
     trs_lu_factors_free(lu, &lu->f);
     lu->f = *f;
     lu->f.L = (trs_mat){.n = n, .dtype = A->is_complex ? TRS_C64 : TRS_F64};
@@ -102,15 +106,34 @@ static int settle(trs_lu *lu)
     return rc;
 }
 
+bool trs_lu_hold(trs_lu *lu)
+{
+    if (!atomic_load(&lu->waits)) return false;
+    pthread_mutex_lock(&lu->lock);
+    return true;
+}
+
+void trs_lu_release(trs_lu *lu)
+{
+    pthread_mutex_unlock(&lu->lock);
+}
+
 int trs_lu_settle(const trs_lu *lu)
 {
     trs_lu *a = (trs_lu *)lu;
-    int rc = TRS_OK;
-    if (!atomic_load(&a->waits)) return TRS_OK;
-    pthread_mutex_lock(&a->lock);
-    if (a->waits) rc = settle(a);
-    pthread_mutex_unlock(&a->lock);
+    if (!trs_lu_hold(a)) return TRS_OK;
+    const int rc = a->waits ? settle(a) : TRS_OK;
+    trs_lu_release(a);
     return rc;
+}
+
+int64_t trs_lu_ready_rows(const trs_lu *lu)
+{
+    trs_lu *a = (trs_lu *)lu;
+    const bool held = trs_lu_hold(a);
+    const int64_t rows = a->ready ? a->f.L.n : -1;
+    if (held) trs_lu_release(a);
+    return rows;
 }
 
 /* ---- solving ------------------------------------------------------------------------------------ */
@@ -196,7 +219,7 @@ static int solve_columns(trs_lu *lu, int nrhs, trs_view b, trs_view x)
     return rc;
 }
 
-/* The lock is held.  If there is no memory to settle, the library goes on solving with op = N. */
+/* If there is no memory to settle, the library goes on solving with op = N. */
 static int solve_or_settle(trs_lu *lu, trs_op op, int nrhs, trs_view b, trs_view x, bool own,
                            bool *done)
 {
@@ -217,11 +240,7 @@ static int solve_or_settle(trs_lu *lu, trs_op op, int nrhs, trs_view b, trs_view
 int trs_lu_solve_first(trs_lu *lu, trs_op op, int nrhs, trs_view b, trs_view x,
                        const trs_exec *exec, bool *done)
 {
-    int rc = TRS_OK;
     *done = false;
-    if (!atomic_load(&lu->waits)) return TRS_OK;
-    pthread_mutex_lock(&lu->lock);
-    if (lu->waits) rc = solve_or_settle(lu, op, nrhs, b, x, !exec->lu_work, done);
-    pthread_mutex_unlock(&lu->lock);
-    return rc;
+    if (!lu->waits) return TRS_OK;
+    return solve_or_settle(lu, op, nrhs, b, x, !exec->lu_work, done);
 }

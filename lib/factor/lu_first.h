@@ -17,8 +17,13 @@ int trs_lu_wait(trs_lu *lu, const trs_mat *given, const trs_factors *f, const tr
 /* Copy L and U from the library and make the plans, if that was not done yet; other threads may do the same.
  * Returns TRS_OK, TRS_EMEM, TRS_ELIBRARY, or an error of trs_plan_analyse; then the factors wait on. */
 int trs_lu_settle(const trs_lu *lu);
-/* Solve A X = B by the library that has the factors, and refine each column once.  *done = false: the factors have plans,
- * now or already, which are to solve. */
+/* n of the factors; -1: there are none that are ready.  It waits while another thread settles them. */
+int64_t trs_lu_ready_rows(const trs_lu *lu);
+/* Take the lock of factors that wait, in which nobody settles them; false: they do not wait, and there is no lock. */
+bool trs_lu_hold(trs_lu *lu);
+void trs_lu_release(trs_lu *lu);
+/* With the lock: solve A X = B by the library that has the factors, and refine each column.  *done = false: the factors have
+ * plans, now or already, which are to solve. */
 int trs_lu_solve_first(trs_lu *lu, trs_op op, int nrhs, trs_view b, trs_view x,
                        const trs_exec *exec, bool *done);
 

@@ -324,17 +324,20 @@ static int solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, vo
                  const trs_exec *exec)
 {
     static const trs_exec defaults = {0};
-    bool done;
+    bool done = false;
     if (!lu) return trs_fail(TRS_EARG, "solve: lu is NULL");
     int rc = TRS_CHECK_RESERVED(exec, "trs_exec");
+    if (rc) return rc;
     if (!exec) exec = &defaults;
-    if (!rc) rc = check_solve(lu, op, nrhs, B, ldb, X, ldx, exec);
-    if (rc || nrhs == 0 || lu->f.L.n == 0) return rc;
     job j = {.lu = lu, .op = op, .nrhs = nrhs, .exec = exec};
     j.b = trs_view_of(B, ldb, exec->layout);
     j.x = trs_view_of(X, ldx, exec->layout);
-    rc = trs_lu_solve_first(lu, op, nrhs, j.b, j.x, exec, &done);
-    if (rc || done) return rc;
+    const bool held = trs_lu_hold(lu);
+    rc = check_solve(lu, op, nrhs, B, ldb, X, ldx, exec);
+    const bool nothing = nrhs == 0 || lu->f.L.n == 0;
+    if (held && !rc && !nothing) rc = trs_lu_solve_first(lu, op, nrhs, j.b, j.x, exec, &done);
+    if (held) trs_lu_release(lu);
+    if (rc || nothing || done) return rc;
     return solve_by_plans(j, ldb, ldx);
 }
 

@@ -1,6 +1,7 @@
 /* lu_update.c: new values into factors, on the device or on the host. */
 #include "config.h"
 
+#include "lu_first.h"
 #include "lu_mat.h"
 #include "again/lu_again.h"
 #include "base/device.h"
@@ -108,6 +109,7 @@ static int update_whole(trs_lu *lu, const trs_mat *A, const trs_exec *exec)
     rc = trs_lu_whole(lu, A, false, stream, &whole);
     if (!rc) return update(lu, &whole, stream);
     lu->ready = false;
+    trs_lu_stop_waiting(lu);
     return rc;
 }
 

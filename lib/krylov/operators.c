@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "iteration.h"
-#include "factor/lu.h"
+#include "factor/lu_first.h"
 #include "factor/lu_mat.h"
 #include "product/product.h"
 #include "base/device.h"
@@ -25,8 +25,9 @@ static int fits(const trs_krylov *k, const char *name, int64_t n, trs_dtype dtyp
 static int check_lu(const trs_krylov *k, const trs_map *of, const char *name)
 {
     const trs_lu *lu = of->lu;
-    if (!lu->ready) return trs_lu_no_factors(lu, name);
-    return fits(k, name, lu->f.L.n, lu->dtype, lu->opt.device);
+    const int64_t n = trs_lu_ready_rows(lu);
+    if (n < 0) return trs_lu_no_factors(lu, name);
+    return fits(k, name, n, lu->dtype, lu->opt.device);
 }
 
 static int check_plan(const trs_krylov *k, const trs_map *of, const char *name)

@@ -36,7 +36,8 @@ static int check_options(const trs_lu_batch_options *opt)
 
 static int check_matrix(const trs_lu *lu, const trs_mat *A)
 {
-    const int rc = trs_check_device(A->device);
+    int rc = trs_check_device(A->device);
+    if (!rc) rc = trs_lu_settle(lu); /* P, Q and the scaling are there then */
     if (rc) return rc;
     if (!lu->ready) return trs_lu_no_factors(lu, "batch");
     if (A->format != TRS_CSR && A->format != TRS_CSC)
@@ -167,8 +168,8 @@ static int make_rows(trs_lu_batch *b, const trs_lu *lu, const trs_mat *A)
 {
     trs_context *ctx = &b->ctx;
     trs_mat host;
-    int rc = trs_lu_settle(lu); /* P, Q and the scaling are there then */
-    if (!rc && lu->f.incomplete) rc = trs_lu_factors(lu, NULL, NULL, NULL, NULL, NULL);
+    int rc = TRS_OK;
+    if (lu->f.incomplete) rc = trs_lu_factors(lu, NULL, NULL, NULL, NULL, NULL);
     if (rc) return rc;
     ctx->device = A->device > 0 ? A->device - 1 : 0;
     rc = trs_mat_fetch(ctx, A, true, &host);

@@ -204,18 +204,37 @@ static void more_solves(void **state)
 
 /* ---- several threads ask first -------------------------------------------------------------- */
 
+typedef struct asker {
+    trs_lu *lu;
+    bool own; /* in the work space of the factors */
+    double x[N];
+    int rc;
+} asker;
+
 static void *ask(void *data)
 {
-    const trs_lu *lu = data;
+    asker *a = data;
     trs_lu_work *work = NULL;
-    static zz b[N]; /* (0, ..., 0) */
-    zz *x = calloc(N, sizeof *x);
-    int rc = trs_lu_work_create(&work, lu, 1);
+    double b[N];
+    for (int i = 0; i < N; i++) b[i] = 1;
+    a->rc = a->own ? TRS_OK : trs_lu_work_create(&work, a->lu, 1);
     const trs_exec exec = {.lu_work = work};
-    if (!rc) rc = trs_lu_solve((trs_lu *)lu, TRS_N, 1, b, N, x, N, &exec);
+    if (!a->rc) a->rc = trs_lu_solve(a->lu, TRS_N, 1, b, N, a->x, N, &exec);
     trs_lu_work_destroy(work);
-    free(x);
-    return rc ? data : NULL;
+    return NULL;
+}
+
+static void check_askers(const asker *a, int count, const grid *g)
+{
+    double b[N];
+    trs_error e;
+    for (int i = 0; i < N; i++) b[i] = 1;
+    for (int k = 0; k < count; k++) {
+        assert_int_equal(a[k].rc, TRS_OK);
+        assert_int_equal(trs_backward_error(&g->m, TRS_N, 1, b, N, a[k].x, N, TRS_COL_MAJOR, &e),
+                         TRS_OK);
+        assert_true(e.omega < 1e-14);
+    }
 }
 
 static void threads(void **state)
@@ -223,20 +242,20 @@ static void threads(void **state)
     (void)state;
     static grid g;
     enum { THREADS = 4 };
+    static asker a[THREADS];
     for (int k = 0; k < METHODS; k++)
-        for (int round = 0; round < 10; round++) {
+        for (int round = 0; round < 50; round++) {
             const trs_factor_options opt = {.method = methods[k], .plan = {.solves = round & 1}};
             pthread_t thread[THREADS];
             trs_lu *lu;
-            void *failed;
             make(&g, TRS_F64, !takes_any_matrix(methods[k]), false);
             assert_int_equal(trs_factor(&lu, &g.m, &opt), TRS_OK);
-            for (int a = 0; a < THREADS; a++)
-                assert_int_equal(pthread_create(&thread[a], NULL, ask, lu), 0);
-            for (int a = 0; a < THREADS; a++) {
-                assert_int_equal(pthread_join(thread[a], &failed), 0);
-                assert_null(failed);
+            for (int t = 0; t < THREADS; t++) {
+                a[t] = (asker){.lu = lu, .own = t == THREADS - 1};
+                assert_int_equal(pthread_create(&thread[t], NULL, ask, &a[t]), 0);
             }
+            for (int t = 0; t < THREADS; t++) assert_int_equal(pthread_join(thread[t], NULL), 0);
+            check_askers(a, THREADS, &g);
             check_plans(lu);
             trs_lu_destroy(lu);
         }

@@ -34,7 +34,7 @@ void trs_lu_again_free(trs_lu *lu)
     trs_context ctx = {.mem = lu->mem};
     if (!a) return;
     trs_again_rows_free(&ctx, &a->rows);
-    if (lu->f.cholesky) trs_again_fronts_free(&a->fronts);
+    trs_again_fronts_free(&a->fronts);
     trs_lu_free(lu, a->refined, a);
     lu->again = NULL;
 }
@@ -270,6 +270,7 @@ int trs_lu_again(trs_lu *lu, const trs_mat *A, bool *done)
     *done = false;
     if (!may(lu, A)) return TRS_OK;
     int rc = lu->again ? TRS_OK : make(lu, A);
+    if (rc) lu->ready = false; /* plans may be gone */
     if (rc || !lu->again) return rc;
     lu->ready = lu->singular = false;
     const bool suits = lu->f.cholesky ? compute_fronts(lu, A) : compute_rows(lu, A);

@@ -190,10 +190,10 @@ CLONES static void FN(update_columns)(const product *p, int64_t begin, int64_t e
 static void FN(update_some)(void *user, int64_t begin, int64_t end)
 {
     const product *p = user;
-    const int64_t cols = p->f->tree.front[p->front].cols, rows = p->f->tree.front[p->front].rows;
-    const int64_t skip = cols % WIDTH; /* blocks begin at multiples of WIDTH in the front */
+    const int64_t skip = p->f->tree.front[p->front].cols %
+                         WIDTH; /* blocks begin at multiples of WIDTH in the front */
     begin = begin ? begin - skip : 0;
-    FN(update_columns)(p, begin, end == rows + skip ? rows : end - skip);
+    FN(update_columns)(p, begin, end - skip);
 }
 
 static void FN(update)(const trs_again_fronts *f, int32_t k, int threads)

@@ -374,7 +374,20 @@ static int same_kind(trs_lu *lu, backend *b, const trs_csc *A)
 static int solve_first(trs_lu *lu, double *x, const double *b, double *work)
 {
     const backend *own = lu->backend;
-    return own->method->solve(&own->pattern, own->symbolic, x, b, work);
+    trs_blas_limit limit;
+    trs_blas_begin(&limit, trs_blas_find(RTLD_DEFAULT), lu->opt.threads);
+    const int rc = own->method->solve(&own->pattern, own->symbolic, x, b, work);
+    trs_blas_end(&limit);
+    return rc;
+}
+
+/* mat: the A that was factored; NULL: it is gone, and lu->pattern is its pattern. */
+static int adopt(trs_lu *lu, const trs_mat *mat, trs_factors *f)
+{
+    const backend *b = lu->backend;
+    if (b->pattern.x)
+        f->largest_a = largest_entry(&b->pattern, f->scale); /* n = 0: there is none */
+    return trs_lu_adopt_there(lu, mat, f);
 }
 
 /* Copy L and U from the library, and make the plans. */
@@ -385,8 +398,7 @@ static int settle(trs_lu *lu)
     memset(&lu->f, 0, sizeof lu->f);
     f.L = (trs_mat){0};
     int rc = b->method->take(lu, &b->pattern, b->symbolic, &f);
-    f.largest_a = largest_entry(&b->pattern, f.scale);
-    if (!rc) rc = trs_lu_adopt_there(lu, NULL, &f);
+    if (!rc) rc = adopt(lu, NULL, &f);
     if (!rc) rc = trs_lu_watch(lu, &b->pattern);
     trs_lu_factors_free(lu, &f);
     if (rc) return rc;
@@ -414,7 +426,6 @@ static int factor_once(trs_lu *lu, const trs_mat *mat)
         trs_blas_begin(&limit, trs_blas_find(RTLD_DEFAULT), lu->opt.threads);
         rc = factor_csc(lu, b, &A, &f);
         trs_blas_end(&limit);
-        f.largest_a = largest_entry(&A, f.scale);
         lu->info.nnz_a = A.nnz;
         keep(lu, b, &A);
     }
@@ -422,7 +433,7 @@ static int factor_once(trs_lu *lu, const trs_mat *mat)
     lu->info.seconds_factor = trs_now() - start;
     b->waits = b->waits && !rc && b->method && b->method->take; /* n = 0 has no method */
     if (b->waits) rc = trs_lu_wait(lu, mat, &f, &b->pattern);
-    else if (!rc) rc = trs_lu_adopt_there(lu, mat, &f);
+    else if (!rc) rc = adopt(lu, mat, &f);
     if (!rc && !b->waits) rc = trs_lu_watch(lu, &b->pattern);
     if (rc) lu->ready = false;
     drop_values(lu, b);

@@ -36,8 +36,8 @@ typedef struct trs_method {
         TRS_ANY,
         TRS_DEFINITE,
         TRS_INDEFINITE
-    } hermitian;  /* else any A; only Hermitian ones: positive definite, or all */
-    int symbolic; /* 1: its factors are symbolic */
+    } hermitian;   /* else any A; only Hermitian ones: positive definite, or all */
+    bool symbolic; /* its factors are symbolic */
     /* Order A and analyse its pattern.  *symbolic is set, for release, also after an error; NULL and TRS_OK: the next
      * method suits this pattern better, which cannot happen if the caller has named the method.  ordering: NULL means the
      * library's default. */

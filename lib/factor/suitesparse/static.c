@@ -112,7 +112,7 @@ static int list(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
 }
 
 const trs_method trs_method_static = {.name = "static",
-                                      .symbolic = 1,
+                                      .symbolic = true,
                                       .analyse = analyse,
                                       .numeric = list,
                                       .release = trs_symbolic_free};

@@ -86,9 +86,13 @@ int trs_symbolic_find(trs_lu *lu, trs_symbolic *d)
     if (d->idx) return TRS_OK;
     TRS_ASSERT(d->L->is_super);
     for (int64_t k = 0; k < n; k++) nnz += count[k];
-    d->ptr = trs_lu_alloc(lu, n + 1, sizeof *d->ptr, "the pointers of a factor");
-    d->idx = trs_lu_alloc(lu, nnz, sizeof *d->idx, "the indices of a factor");
-    if (!d->ptr || !d->idx) return TRS_EMEM;
+    int64_t *ptr = trs_lu_alloc(lu, n + 1, sizeof *ptr, "the pointers of a factor");
+    int32_t *idx = trs_lu_alloc(lu, nnz, sizeof *idx, "the indices of a factor");
+    if (!ptr || !idx) {
+        trs_lu_free(lu, ptr, idx);
+        return TRS_EMEM;
+    }
+    d->ptr = ptr, d->idx = idx;
     expand(d);
     TRS_ASSERT(d->ptr[n] == nnz);
     return TRS_OK;
