@@ -1439,7 +1439,7 @@ TRS_API void trs_lu_work_destroy(trs_lu_work *work);
  * (trs_lu_update).
  *
  * Factors with large growth give an x with fewer correct digits than partial pivoting.  So each
- * factorization of an F64 or C64 matrix by UMFPACK or KLU on the host ends with a solve that
+ * factorization of an F64 or C64 matrix by UMFPACK, KLU or "ldlt" on the host ends with a solve that
  * measures the backward error of an x.  If it exceeds 5 times the machine precision, the factors
  * keep A, and each solve takes one step of refinement.  Updates with the same pivots do not
  * change this.  Such a solve takes a little more than twice the time (trs_lu_info.refines).  On a
@@ -1574,13 +1574,13 @@ typedef struct trs_lu_batch_options {
  * The batch allocates all of its memory here (trs_lu_batch_info): later calls allocate nothing.
  * On the host a thread computes as many systems side by side as a vector of 64 bytes has numbers,
  * and stores their factors: 64 bytes for each entry of L and U.  On a device a warp or a block has
- * a system, in shared memory if its factors fit there, and all systems share a schedule of 8 bytes
- * for each product.
+ * a system, in shared memory if its factors fit there, and all systems share a schedule of 4 bytes
+ * for each product then, and of 8 bytes else.
  * Returns TRS_OK, TRS_EARG, TRS_EMATRIX (A is not well formed), TRS_EDEVICE, or:
  *     TRS_ESTATE ; lu has no factors.
  *     TRS_EMEM ; out of memory, or more needed than memory_limit.
- *     TRS_ESUPPORT ; A is neither CSR nor CSC, lu is from trs_ilu with boost, or on a device there
- *         are more than 2^30 products. */
+ *     TRS_ESUPPORT ; A is neither CSR nor CSC, lu was made with boost, or on a device there are
+ *         more than 2^30 products or 2^31 - 2 entries. */
 TRS_API int trs_lu_batch_create(trs_lu_batch **batch, const trs_lu *lu, const trs_mat *A,
                                 const trs_lu_batch_options *opt);
 
@@ -1623,7 +1623,8 @@ typedef struct trs_systems {
  * matrices have bad pivots.  The bits of a system do not depend on the others, nor on the number
  * of threads.  One call at a time may use a batch.
  *
- * On a device the function only enqueues work, and can be captured in a CUDA graph.
+ * On a device the function only enqueues work, and can be captured in a CUDA graph.  The next call
+ * with the batch must be in the same stream, or wait for it.
  * Returns TRS_OK, TRS_EARG, TRS_EDEVICE, or TRS_ESTATE (factors are not kept, or another thread is
  * in a call with the same batch). */
 TRS_API int trs_lu_batch_update(trs_lu_batch *batch, const trs_systems *systems,
@@ -1647,7 +1648,8 @@ TRS_API int trs_lu_batch_solve(trs_lu_batch *batch, trs_op op, int nrhs, const t
                                const void *B, int64_t ldb, void *X, int64_t ldx,
                                const trs_exec *exec);
 
-/* Report what the last factorization of each system has found.  On a device it waits.
+/* Report what the last factorization of each system has found.  On a device it waits.  No other
+ * call with the batch may be running.
  *     trs_lu_batch *batch ; in.
  *     int64_t *bad ; out.  Number of systems with a code other than TRS_OK and TRS_ESTATE.  NULL: not
  *         wanted.
@@ -1670,15 +1672,16 @@ TRS_API int trs_lu_batch_status(trs_lu_batch *batch, int64_t *bad, int *code, in
  *         on the host.  Its values are not read.
  *     trs_op op ; in.     int nrhs ; in.
  *     const trs_systems *systems ; in.  As in the call of trs_lu_batch_solve, on the host or the
- *         device of the batch.  All values, also with systems->kept.
+ *         device of the batch.  All values, also with systems->kept; steps and omega are not used.
  *     const void *B ; in.     void *X ; out.  As in that call, with ldb and ldx.
- *     const trs_exec *exec ; in.  NULL: all defaults.  Uses layout.  On a device it waits.
+ *     const trs_exec *exec ; in.  NULL: all defaults.  Uses layout and threads.  On a device it
+ *         waits.
  *     int64_t *repaired ; out.  The number of systems that were solved.  NULL: not wanted.
  * Systems whose code is TRS_OK are not touched.  Their number decides what the call costs: each
  * system is factored by itself.  A system that is singular keeps its code and its X.  A system that
  * was solved has the code TRS_OK until the next call that factors it; kept factors remain bad.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, or an error of trs_lu_update and trs_lu_solve
- * other than TRS_EPIVOT. */
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, TRS_EDEVICE, TRS_ESUPPORT (A or lu is on a
+ * device), or an error of trs_lu_update and trs_lu_solve other than TRS_EPIVOT and TRS_EMATRIX. */
 TRS_API int trs_lu_batch_repair(trs_lu_batch *batch, trs_lu *lu, const trs_mat *A, trs_op op,
                                 int nrhs, const trs_systems *systems, const void *B, int64_t ldb,
                                 void *X, int64_t ldx, const trs_exec *exec, int64_t *repaired);

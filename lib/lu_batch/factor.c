@@ -5,7 +5,7 @@
  *              u(i, j) = x(j)                                   for j >= i of row i
  *
  * Each of these is a vector with one lane a system, so all systems share the indices, and no entry is searched for.  x has a
- * place for every column; places outside of row i are never read, so incomplete factors drop them by themselves.  The diagonal
+ * place for every column; nothing is stored from places outside of row i, so incomplete factors drop them by themselves.  The diagonal
  * of L + U - I has 1 / u(k, k).
  *
  * A bad pivot makes its own lane infinite or NaN and no other.  `spoiled` sums 0 times every number of the factors: it is zero
@@ -161,9 +161,11 @@ static int32_t FN(first_spoiled)(const trs_lu_batch_rows *r, const T *lu, int la
     for (int32_t i = 0; i < r->n; i++)
         for (int64_t p = r->ptr[i]; p < r->ptr[i + 1]; p++) {
             const T v = lu[p * FN(LANES) + lane];
-            if (!isfinite(creal(v)) || !isfinite(cimag(v))) return i;
+            const bool infinite = p == r->diag[i] && v == 0; /* its inverse is stored */
+            if (!isfinite(creal(v)) || !isfinite(cimag(v)) || infinite) return i;
         }
-    return 0; /* a number outside of the pattern of incomplete factors */
+    TRS_ASSERT(false);
+    return 0;
 }
 
 static trs_lu_batch_outcome FN(judge)(const trs_lu_batch_job *j, const FN(vector) * lu,
@@ -189,8 +191,10 @@ static void FN(factor)(const trs_lu_batch_job *j, int64_t first, char *lu,
     if (!FN(values_of)(j, first, a)) return;
     FN(factor_rows)(j->rows, a, (FN(vector) *)lu, (FN(vector) *)w->row, &s);
     for (int k = 0; k < FN(LANES); k++)
-        if (trs_lu_batch_has(j->s, first + k))
+        if (trs_lu_batch_has(j->s, first + k)) {
             j->outcome[first + k] = FN(judge)(j, (FN(vector) *)lu, &s, k);
+            if (j->keeps) j->kept_code[first + k] = j->outcome[first + k].code;
+        }
 }
 
 #undef PARTS

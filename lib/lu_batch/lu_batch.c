@@ -80,19 +80,19 @@ static int64_t groups_of(const trs_lu_batch *b, int64_t count)
 static int64_t bytes_of_rows(const trs_lu_batch *b)
 {
     const trs_lu_batch_rows *r = &b->rows;
-    int64_t bytes =
-        r->nnz * (int64_t)(sizeof *r->idx + sizeof *r->run) +
-        r->nnz_a * (int64_t)(2 * sizeof *r->a_row + 2 * sizeof *r->a_from) +
-        r->n * (int64_t)(sizeof *r->ptr + sizeof *r->diag + 2 * sizeof *r->P + sizeof *r->scale) +
-        b->count * (int64_t)sizeof *b->outcome;
-    return bytes;
+    return r->nnz * (int64_t)(sizeof *r->idx + sizeof *r->run) +
+           r->nnz_a * (int64_t)(2 * sizeof *r->a_row + 2 * sizeof *r->a_from) +
+           r->n *
+               (int64_t)(sizeof *r->ptr + sizeof *r->diag + 2 * sizeof *r->P + sizeof *r->scale) +
+           b->count * (int64_t)sizeof *b->outcome;
 }
 
 /* Bytes of what all threads share. */
 static int64_t bytes_shared(const trs_lu_batch *b)
 {
     const int64_t groups = b->keep ? groups_of(b, b->count) : 0;
-    return bytes_of_rows(b) + groups * b->rows.nnz * TRS_LU_BATCH_VECTOR;
+    const int64_t codes = b->keep ? b->count * (int64_t)sizeof *b->kept_code : 0;
+    return bytes_of_rows(b) + codes + groups * b->rows.nnz * TRS_LU_BATCH_VECTOR;
 }
 
 static int64_t bytes_here(const trs_lu_batch *b)
@@ -122,7 +122,9 @@ static int allocate(trs_lu_batch *b, const trs_lu_batch_options *opt)
     if (b->keep) {
         const int64_t all = groups_of(b, b->count) * b->rows.nnz;
         b->kept_memory = new_vectors(&b->ctx, all, &b->kept);
-        if (!b->kept_memory) return TRS_EMEM;
+        b->kept_code = trs_new(&b->ctx, b->count, sizeof *b->kept_code, "the outcome of a batch");
+        if (!b->kept_memory || !b->kept_code) return TRS_EMEM;
+        for (int64_t k = 0; k < b->count; k++) b->kept_code[k] = b->outcome[k].code;
     }
     b->space_memory = new_vectors(&b->ctx, vectors * b->threads, &at);
     b->space = trs_new(&b->ctx, b->threads, sizeof *b->space, "the threads of a batch");
@@ -146,6 +148,8 @@ static int64_t count_products(const trs_lu_batch_rows *r)
 static int allocate_there(trs_lu_batch *b, const trs_lu_batch_options *opt)
 {
     b->ctx.device = opt->device - 1;
+    if (trs_max(b->rows.nnz, b->rows.nnz_a) > INT32_MAX - 1)
+        return trs_fail(TRS_ESUPPORT, "batch: more than 2^31 - 2 entries");
     const int rc =
         trs_gpu_lu_batch_create(&b->ctx, &b->rows, b->count, b->keep, opt->memory_limit, &b->there);
     if (rc) return rc;
@@ -228,7 +232,7 @@ void trs_lu_batch_destroy(trs_lu_batch *b)
     const trs_memory mem = b->ctx.mem;
     trs_gpu_lu_batch_destroy(b->there);
     trs_lu_batch_rows_free(&b->ctx, &b->rows);
-    trs_free_all(&mem, b->outcome, b->kept_memory, b->space_memory, b->space, b);
+    trs_free_all(&mem, b->outcome, b->kept_memory, b->kept_code, b->space_memory, b->space, b);
     trs_leave_silently();
 }
 
@@ -273,6 +277,27 @@ static int check_vectors(const trs_lu_batch *b, const trs_systems *s, int nrhs, 
     bytes_x += s->x_stride * size * (s->count - 1);
     if (trs_overlap(B, bytes_b, X, bytes_x)) return trs_fail(TRS_EARG, "batch: B and X overlap");
     return TRS_OK;
+}
+
+static int check_exec(const trs_exec *exec)
+{
+    const int rc = TRS_CHECK_RESERVED(exec, "trs_exec");
+    if (rc) return rc;
+    if (exec->threads < 0 || exec->threads > TRS_MOST_THREADS ||
+        (unsigned)exec->layout > TRS_ROW_MAJOR)
+        return trs_fail(TRS_EARG, "batch: layout or threads is out of range");
+    return TRS_OK;
+}
+
+int trs_lu_batch_check_solve(const trs_lu_batch *b, trs_op op, int nrhs, const trs_systems *s,
+                             const void *B, int64_t ldb, const void *X, int64_t ldx,
+                             const trs_exec *exec)
+{
+    if ((unsigned)op > TRS_H || nrhs < 0)
+        return trs_fail(TRS_EARG, "batch: op or nrhs is out of range");
+    const int rc = check_exec(exec);
+    if (rc || s->count == 0 || nrhs == 0 || b->rows.n == 0) return rc;
+    return check_vectors(b, s, nrhs, B, ldb, X, ldx, exec->layout);
 }
 
 /* ---- a call --------------------------------------------------------------------------------- */
@@ -349,6 +374,7 @@ static int run(trs_lu_batch *b, trs_lu_batch_job *j, const trs_exec *exec)
         return trs_fail(TRS_ESTATE, "batch: another thread is in a call with this batch");
     j->rows = &b->rows;
     j->outcome = b->outcome;
+    j->kept_code = b->kept_code;
     j->growth_limit = b->growth_limit;
     if (b->there) rc = trs_gpu_lu_batch_run(b->there, j, exec->stream);
     else run_here(b, j, exec);
@@ -356,27 +382,16 @@ static int run(trs_lu_batch *b, trs_lu_batch_job *j, const trs_exec *exec)
     return rc;
 }
 
-static int check_exec(const trs_exec *exec)
-{
-    const int rc = TRS_CHECK_RESERVED(exec, "trs_exec");
-    if (rc) return rc;
-    if (exec->threads < 0 || exec->threads > TRS_MOST_THREADS ||
-        (unsigned)exec->layout > TRS_ROW_MAJOR)
-        return trs_fail(TRS_EARG, "batch: layout or threads is out of range");
-    return TRS_OK;
-}
-
 static const trs_exec default_exec = {0};
 
 static int update(trs_lu_batch *b, const trs_systems *s, const trs_exec *exec)
 {
-    trs_lu_batch_job j = {.s = s, .factors = true};
+    trs_lu_batch_job j = {.s = s, .factors = true, .keeps = true};
     if (!exec) exec = &default_exec;
     int rc = trs_lu_batch_check(b, s, true);
     if (!rc) rc = check_exec(exec);
     if (rc) return rc;
     if (!b->keep) return trs_fail(TRS_ESTATE, "batch: factors are not kept, see keep");
-    j.keeps = true;
     return run(b, &j, exec);
 }
 
@@ -385,26 +400,15 @@ int trs_lu_batch_update(trs_lu_batch *batch, const trs_systems *systems, const t
     return trs_call(update(batch, systems, exec));
 }
 
-static int check_solve(const trs_lu_batch *b, trs_op op, int nrhs, const trs_systems *s)
-{
-    const int rc = trs_lu_batch_check(b, s, s && (!s->kept || s->steps || s->omega));
-    if (rc) return rc;
-    if ((unsigned)op > TRS_H || nrhs < 0)
-        return trs_fail(TRS_EARG, "batch: op or nrhs is out of range");
-    if (s->kept && !b->keep) return trs_fail(TRS_ESTATE, "batch: factors are not kept, see keep");
-    return TRS_OK;
-}
-
 static int solve(trs_lu_batch *b, trs_op op, int nrhs, const trs_systems *s, const void *B,
                  int64_t ldb, void *X, int64_t ldx, const trs_exec *exec)
 {
     trs_lu_batch_job j = {.s = s, .op = op, .nrhs = nrhs, .solves = true};
     if (!exec) exec = &default_exec;
-    int rc = check_solve(b, op, nrhs, s);
-    if (!rc) rc = check_exec(exec);
-    if (!rc && s->count > 0 && nrhs > 0 && b->rows.n > 0)
-        rc = check_vectors(b, s, nrhs, B, ldb, X, ldx, exec->layout);
+    int rc = trs_lu_batch_check(b, s, s && (!s->kept || s->steps || s->omega));
+    if (!rc) rc = trs_lu_batch_check_solve(b, op, nrhs, s, B, ldb, X, ldx, exec);
     if (rc) return rc;
+    if (s->kept && !b->keep) return trs_fail(TRS_ESTATE, "batch: factors are not kept, see keep");
     j.factors = !s->kept;
     j.keeps = s->kept;
     j.b = trs_view_of(B, ldb, exec->layout);

@@ -68,6 +68,8 @@ typedef struct trs_lu_batch_job {
     const trs_lu_batch_rows *rows;
     const trs_systems *s;
     trs_lu_batch_outcome *outcome;
+    /* on the host, [count] the codes of the factors that are kept, which others may follow; NULL: none are kept */
+    int64_t *kept_code;
     double growth_limit;
     trs_op op;
     int nrhs;
@@ -80,9 +82,11 @@ typedef struct trs_lu_batch_job {
 
 /* What a group needs besides the job: arrays of vectors. */
 typedef struct trs_lu_batch_space {
-    char *lu;    /* [nnz] */
-    char *row;   /* [n] the row that is computed; the largest |u(k, j)| of each row k follow, [n] */
-    char *y, *r; /* [n*TRS_LU_BATCH_RHS] x in the order of the pivots; [n] residuals */
+    char *lu; /* [nnz] */
+    /* [2n] the row that is computed, and the largest |u(k, j)| of each row k */
+    char *row;
+    char *y; /* [n*TRS_LU_BATCH_RHS] x in the order of the pivots */
+    char *r; /* [2n] residuals, and the sizes of their terms */
 } trs_lu_batch_space;
 
 static inline int trs_lu_batch_lanes(trs_dtype t)
@@ -94,6 +98,13 @@ static inline int trs_lu_batch_lanes(trs_dtype t)
 static inline bool trs_lu_batch_has(const trs_systems *s, int64_t k)
 {
     return k < s->count && (!s->mask || ((const unsigned char *)s->mask)[k]);
+}
+
+/* Do the factors that the job solves system k with suit it? */
+static inline bool trs_lu_batch_suits(const trs_lu_batch_job *j, int64_t k)
+{
+    const int64_t code = j->keeps ? j->kept_code[k] : j->outcome[k].code;
+    return code == TRS_OK || code == TRS_EGROWTH;
 }
 
 /* Factor the systems first .. first + lanes - 1 that are part of the job to lu [nnz]; the other lanes of lu are undefined.

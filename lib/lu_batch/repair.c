@@ -66,6 +66,7 @@ static int solve_one(repair *r, int64_t k, bool *good)
     const bool there = r->b->there != NULL;
     const char *val = s->val, *B = r->B + k * s->b_stride * size;
     char *X = r->X + k * s->x_stride * size;
+    const trs_exec exec = {.threads = r->exec.threads, .layout = r->exec.layout};
     int rc = TRS_OK;
     if (val) val += k * s->val_stride * size;
     if (there) rc = fetch(r, k, val, B, X);
@@ -77,7 +78,7 @@ static int solve_one(repair *r, int64_t k, bool *good)
     if (rc == TRS_EPIVOT || rc == TRS_EMATRIX) return TRS_OK;
     if (rc) return rc;
     rc = trs_lu_solve(r->lu, r->op, r->nrhs, there ? r->host_b : B, r->ldb, there ? r->host_x : X,
-                      r->ldx, &r->exec);
+                      r->ldx, &exec);
     if (!rc && there) rc = trs_gpu_put(&r->b->ctx, X, r->host_x, (size_t)r->bytes_x);
     return rc;
 }
@@ -110,7 +111,6 @@ static int solve_bad_there(repair *r, int64_t *repaired)
     if (!rc) rc = solve_bad(r, repaired);
     if (!rc && *repaired) rc = trs_gpu_lu_batch_set_outcome(there, r->b->outcome);
     copies_free(r);
-    trs_gpu_drop_ring(&r->b->ctx);
     return rc;
 }
 
@@ -119,7 +119,10 @@ static int solve_bad_there(repair *r, int64_t *repaired)
 static int check(repair *r)
 {
     const trs_lu_batch *b = r->b;
-    const int rc = trs_lu_batch_check(b, r->s, true);
+    int rc = trs_lu_batch_check(b, r->s, true);
+    if (!rc)
+        rc =
+            trs_lu_batch_check_solve(b, r->op, r->nrhs, r->s, r->B, r->ldb, r->X, r->ldx, &r->exec);
     if (rc) return rc;
     if (!r->lu) return trs_fail(TRS_EARG, "repair: lu is NULL");
     if (r->A.device > 0 || r->lu->opt.device > 0)
@@ -129,23 +132,14 @@ static int check(repair *r)
     return TRS_OK;
 }
 
-static int check_vectors(repair *r)
-{
-    const int64_t n = r->b->rows.n;
-    r->bytes_b = trs_extent(r->B, n, r->nrhs, r->ldb, r->exec.layout, r->A.dtype);
-    r->bytes_x = trs_extent(r->X, n, r->nrhs, r->ldx, r->exec.layout, r->A.dtype);
-    if (r->bytes_b >= 0 && r->bytes_x >= 0) return TRS_OK;
-    return trs_fail(TRS_EARG, "repair: B or X is NULL, or a leading dimension is out of range");
-}
-
 static int repair_all(repair *r, int64_t *repaired)
 {
     int64_t count = 0;
     if (repaired) *repaired = 0;
     int rc = check(r);
-    if (rc || r->s->count == 0 || r->nrhs <= 0 || r->A.n == 0) return rc;
-    rc = check_vectors(r);
-    if (rc) return rc;
+    if (rc || r->s->count == 0 || r->nrhs == 0 || r->A.n == 0) return rc;
+    r->bytes_b = trs_extent(r->B, r->A.n, r->nrhs, r->ldb, r->exec.layout, r->A.dtype);
+    r->bytes_x = trs_extent(r->X, r->A.n, r->nrhs, r->ldx, r->exec.layout, r->A.dtype);
     if (atomic_exchange(&r->b->busy, true))
         return trs_fail(TRS_ESTATE, "batch: another thread is in a call with this batch");
     if (r->b->there) rc = solve_bad_there(r, &count);
@@ -164,6 +158,6 @@ int trs_lu_batch_repair(trs_lu_batch *batch, trs_lu *lu, const trs_mat *A, trs_o
     repair r = {.b = batch, .lu = lu, .A = *A, .op = op, .nrhs = nrhs, .s = systems};
     r.B = B, r.ldb = ldb;
     r.X = X, r.ldx = ldx;
-    if (exec) r.exec.layout = exec->layout;
+    if (exec) r.exec = *exec;
     return trs_leave(repair_all(&r, repaired));
 }

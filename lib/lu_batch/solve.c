@@ -129,8 +129,7 @@ static void FN(write_x)(const trs_lu_batch_job *j, int64_t first, int column, in
     const int64_t *order = j->op == TRS_N ? r->Q : r->P;
     for (int k = 0; k < FN(LANES); k++) {
         if (!trs_lu_batch_has(j->s, first + k)) continue;
-        const int64_t code = j->outcome[first + k].code;
-        const REAL bad = code == TRS_OK || code == TRS_EGROWTH ? 1 : (REAL)NAN;
+        const REAL bad = trs_lu_batch_suits(j, first + k) ? 1 : (REAL)NAN;
         T *x = (T *)j->x.p + (first + k) * j->s->x_stride + column * j->x.cs;
         for (int64_t i = 0; i < r->n; i++) {
             const REAL by = j->op == TRS_N ? bad : bad * (REAL)r->scale[i];
@@ -196,7 +195,7 @@ static void FN(refine)(const trs_lu_batch_job *j, int64_t first, int column, con
     for (int k = 0; k < FN(LANES); k++) {
         if (!trs_lu_batch_has(j->s, first + k)) continue;
         double *to = &j->s->omega[first + k];
-        const double error = (double)omega[k * PARTS];
+        const double error = trs_lu_batch_suits(j, first + k) ? (double)omega[k * PARTS] : NAN;
         if (column == 0 || !(error <= *to)) *to = error;
     }
 }

@@ -70,3 +70,20 @@ def test_strides_and_errors(rng):
         batch.solve(None, b)
     with pytest.raises(TypeError):
         batch.solve(v.astype("c16"), b)
+
+
+def test_unsorted_matrix_and_strided_b(rng):
+    A = sp.csr_array((np.array([1.0, 4, 5, 2]), np.array([1, 0, 1, 0]), np.array([0, 2, 4])), shape=(2, 2))
+    batch = trisolve.BatchLU(trisolve.ilu0(A), A, 3)
+    v = A.data * np.array([[1.0], [2], [4]])
+    x = batch.solve(v, np.array([9.0, 0, 18, 0])[::2])
+    for k in range(3):
+        np.testing.assert_allclose(A @ x[k] * [1, 2, 4][k], [9, 18])
+
+
+def test_arguments(rng):
+    A, v, lu = systems(rng, "f8")
+    with pytest.raises(ValueError, match="count"):
+        trisolve.BatchLU(lu, A, 0)
+    with pytest.raises(ValueError, match="values"):
+        trisolve.BatchLU(lu, A, 3, keep=True).update(None)

@@ -1,5 +1,7 @@
 """cg, minres, bicgstab and gmres against SciPy's iteration counts and direct solutions."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import scipy
@@ -138,3 +140,19 @@ def test_errors(rng):
         trisolve.gmres(A, b, callback_type="x")
     with pytest.raises(ValueError):
         trisolve.cg(A, b, maxiter=0)
+
+
+@pytest.mark.parametrize("method", ["cg", "gmres"])
+def test_threads_share_a_preconditioner(rng, method):
+    A = grid(30)
+    M, bs = trisolve.ic0(A), rng.uniform(-1, 1, (4, A.shape[0]))
+    with ThreadPoolExecutor(4) as pool:
+        solutions = list(pool.map(lambda b: getattr(trisolve, method)(A, b, M=M, rtol=1e-8), bs))
+    for b, (x, info) in zip(bs, solutions):
+        assert info == 0 and np.linalg.norm(b - A @ x) <= 1e-8 * np.linalg.norm(b)
+
+
+def test_plan_of_another_type():
+    A = grid(4).astype("f4")
+    with pytest.raises(TypeError, match="Plan"):
+        trisolve.cg(grid(4), np.ones(16), M=trisolve.Plan(sp.tril(A, format="csr")))

@@ -114,6 +114,7 @@ def test_spsolve_warns_of_the_condition():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         trisolve.spsolve(A + sp.eye(4, format="csc"), np.ones(4))
+        trisolve.spsolve(1e160 * (A + sp.eye(4, format="csc")), np.ones(4))
     B = sp.csc_array(np.tri(6) + np.eye(6))
     exact = 1 / np.linalg.cond(B.toarray(), 1)
     assert exact * (1 - 1e-12) <= trisolve.splu(B).rcond(B) <= 3 * exact

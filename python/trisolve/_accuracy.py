@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from . import _abi
-from ._arrays import Matrix, sides
+from ._arrays import Matrix, right_side, sides
 from ._library import C, check, facts
 from ._solver import OPS, pick
 from ._types import AnyArray, AnyMatrix, Trans
@@ -41,7 +41,7 @@ def backward_error(A: AnyMatrix, x: AnyArray, b: AnyArray, trans: Trans = "N") -
     """
     matrix = Matrix(A)
     if not matrix.device:
-        x = np.require(x, matrix.dtype, ["W"])
+        x = np.require(right_side(x, matrix.shape[0], matrix.dtype, 0).owner, requirements=["W"])
     s = sides(b, x, matrix.shape[0], matrix.dtype, matrix.device)
     error = _abi.trs_error()
     check(C.trs_backward_error(matrix.struct, pick(OPS, str(trans).upper(), "trans"), s.nrhs, s.B.address, s.ldb,

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from . import _abi
-from ._arrays import BY_ROWS, Matrix, View, canonical, cast, device_of, empty_like, solution, stream_of, view
+from ._arrays import BY_ROWS, Matrix, View, cast, contiguous, device_of, empty_like, solution, stream_of, view
 from ._factors import Factors
 from ._library import C, Handle, check, facts
 from ._solver import OPS, pick, whole
@@ -62,7 +62,9 @@ class BatchLU:
 
     def __init__(self, lu: Factors, A, count: int, *, keep: bool = False, device=None, threads: int = 0,
                  memory_limit: int = 0, growth_limit: float = 0.0):
-        A = Matrix(canonical(A), dtype=lu.dtype)
+        A = Matrix(A, dtype=lu.dtype)
+        if count < 1:
+            raise ValueError("count must be at least 1")
         if device is not None and not isinstance(device, int):
             device = device_of(device)
         self._device = 0 if device is None else 1 + device
@@ -71,7 +73,7 @@ class BatchLU:
                                             growth_limit=growth_limit)
         self._handle = Handle(C.trs_lu_batch_destroy)
         check(C.trs_lu_batch_create(self._handle.pointer, lu._handle.pointer, A.struct, options))
-        self.dtype, self.shape, self._matrix, self._count = lu.dtype, lu.shape, A, int(count)
+        self.dtype, self.shape, self._nnz, self._count = lu.dtype, lu.shape, A.struct.nnz, int(count)
 
     def _view(self, array, what: str) -> View:
         v = view(array)
@@ -85,13 +87,13 @@ class BatchLU:
         owners = []
         if values is not None:
             v = in_systems(self._view(values, "values"), "values")
-            if len(v.shape) != 2 or v.shape[1] != self._matrix.struct.nnz or v.shape[0] > self._count:
-                raise ValueError(f"values must have the shape (count, {self._matrix.struct.nnz}), with at most "
+            if len(v.shape) != 2 or v.shape[1] != self._nnz or v.shape[0] > self._count:
+                raise ValueError(f"values must have the shape (count, {self._nnz}), with at most "
                                  f"{self._count} systems")
             s.count, s.val, s.val_stride = v.shape[0], v.address, v.strides[0] // self.dtype.itemsize
             owners.append(v)
         if mask is not None:
-            m = view(mask if self._device else np.ascontiguousarray(mask, dtype=np.uint8))
+            m = view(mask if self._device else np.ascontiguousarray(mask, dtype=bool).view(np.uint8))
             if m.device != self._device or m.shape != (s.count,) or m.dtype.itemsize != 1:
                 raise ValueError(f"mask must have {s.count} bytes where the batch solves")
             s.mask = m.address
@@ -100,6 +102,8 @@ class BatchLU:
 
     def update(self, values, *, mask=None, stream=None) -> "BatchLU":
         """Factor all systems, whose values are (count, nnz) in the order of A.data, and keep the factors."""
+        if values is None:
+            raise ValueError("update needs values")
         s, owners = self._systems(values, mask)
         exec_ = _abi.trs_exec(stream=stream_of(owners[0].owner, stream))
         check(C.trs_lu_batch_update(self._handle.pointer, s, exec_))
@@ -140,7 +144,7 @@ class BatchLU:
         shape = (s.count, *B.shape) if shared else B.shape
         if len(shape) not in (2, 3) or shape[:2] != (s.count, n):
             raise ValueError(f"b must have the shape ({s.count}, {n}), ({s.count}, {n}, k) or ({n},)")
-        B = B if shared else in_systems(B, "b")
+        B = contiguous(B.owner, self.dtype, self._device) if shared else in_systems(B, "b")
         if out is None:
             X = view(empty_like(B._replace(shape=shape), BY_ROWS)) if not shared or not self._device else None
             if X is None:
@@ -155,16 +159,16 @@ class BatchLU:
         return B, X, (columns, max(columns, 1))
 
     def status(self) -> SimpleNamespace:
-        """What the last factorisation of each system has found: `bad`, their number, and the arrays `code` (0: good, else
-        that of PivotError or GrowthError), `row` (of the first bad pivot, -1: none) and `growth`.  It waits for a GPU."""
-        code = np.empty(self._count, np.intc)
+        """What the last factorisation of each system has found: `bad`, the number of bad ones, and the arrays `code` (0:
+        good, else that of PivotError or GrowthError, or of StateError: it was never factored), `row` (of the first bad
+        pivot, -1: none) and `growth`.  It waits for a GPU."""
+        bad, code = c_int64(), np.empty(self._count, np.intc)
         row, growth = np.empty(self._count, np.int64), np.empty(self._count)
-        error = C.trs_lu_batch_status(self._handle.pointer, None, code.ctypes.data_as(POINTER(c_int)),
+        error = C.trs_lu_batch_status(self._handle.pointer, bad, code.ctypes.data_as(POINTER(c_int)),
                                       row.ctypes.data_as(POINTER(c_int64)), growth.ctypes.data_as(POINTER(c_double)))
         if error not in (0, _abi.TRS_EPIVOT, _abi.TRS_EGROWTH):
             check(error)
-        bad = np.isin(code, (_abi.TRS_EPIVOT, _abi.TRS_EGROWTH))
-        return SimpleNamespace(bad=int(bad.sum()), code=code, row=row, growth=growth)
+        return SimpleNamespace(bad=bad.value, code=code, row=row, growth=growth)
 
     @property
     def info(self) -> SimpleNamespace:

@@ -27,14 +27,18 @@ def _vector(address: int, n: int, dtype: np.dtype) -> np.ndarray:
 class _Map:
     """A matrix or preconditioner as a trs_map, and what it points to; the errors of its functions go to `caught`."""
 
-    def __init__(self, A, n: int, dtype: np.dtype, device: int, caught: list[BaseException]):
+    def __init__(self, A, n: int, dtype: np.dtype, device: int, stream: int, caught: list[BaseException]):
         if A.shape != (n, n):
             raise ValueError(f"expected an operator of shape {(n, n)}, not {A.shape}")
         self.struct = _abi.trs_map()
         if isinstance(A, Factors) and A.dtype == dtype:
-            self.owner, self.struct.lu = A, A._handle.pointer
+            self.owner, self.struct.lu, self.work = A, A._handle.pointer, A._work(stream, 1, True)
+            self.struct.lu_work = self.work.pointer  # that of this thread: others may iterate with A, too
         elif isinstance(A, Plan) and A.dtype == dtype:
-            self.owner, self.struct.plan = A, A._handle.pointer
+            self.owner, self.struct.plan, self.work = A, A._handle.pointer, A._work(stream, 1, True)
+            self.struct.work = self.work.pointer
+        elif isinstance(A, Plan):
+            raise TypeError(f"a Plan of {A.dtype} cannot solve with vectors of {dtype}")
         elif isinstance(A, (Factors, LinearOperator)) or not hasattr(A, "dtype") or hasattr(A, "matvec"):
             if device:
                 raise TypeError("on a GPU, A must be a matrix, and M None, a matrix, a Plan or Factors of its type")
@@ -64,7 +68,7 @@ def _watch(call: Callable[[float], Any] | None, history, caught: list[BaseExcept
             while True:
                 yield cancel
                 if call and iteration:  # no call before the first iteration
-                    call(history[iteration])
+                    call(history[iteration] if history else 0.0)
                 iteration += 1
         except GeneratorExit:
             return
@@ -98,21 +102,25 @@ def _iterate(method: int, A, b, x0, M, rtol: float, atol: float, most: int | Non
         B = view(np.ascontiguousarray(B.owner))
     X = _start(x0 if x0 is None or B.device else np.asarray(x0), B)
     caught: list[BaseException] = []
-    maps = [_Map(of, n, dtype, B.device, caught) for of in (A, M) if of is not None]
+    stream = stream_of(B.owner)
+    maps = [_Map(of, n, dtype, B.device, stream, caught) for of in (A, M) if of is not None]
     handle = Handle(C.trs_krylov_destroy)
     options = _abi.trs_krylov_options(method=method, dtype=DTYPES[dtype], n=n, device=B.device, restart=restart)
     check(C.trs_krylov_create(handle.pointer, options))
     most = 10 * max(n, 1) if most is None else int(most)
     if most < 1:
         raise ValueError("at least one iteration must be allowed")
-    history, norm_b = (c_double * (most + 1))(), float(abs(b * b.conj()).sum()) ** 0.5 or 1.0
+    history, norm_b = None, 1.0
+    if callback is not None and not of_x:
+        history = (c_double * (most + 1))()
+        norm_b = float(abs(B.owner * B.owner.conj()).sum()) ** 0.5 or 1.0
     call = None if callback is None else lambda r: callback(X.owner if of_x else r / norm_b)
     watch = _watch(call, history, caught)
     next(watch)
     monitor = _MONITOR(watch.send)
     goal = _abi.trs_krylov_goal(rtol=rtol, atol=atol or (5e-324 if rtol == 0 else 0), max_iterations=most,
                                 guess=x0 is not None, history=history, monitor=cast(monitor, c_void_p),
-                                stream=stream_of(B.owner))
+                                stream=stream)
     info = _abi.trs_krylov_info()
     status = C.trs_krylov_solve(handle.pointer, maps[0].struct, maps[1].struct if M is not None else None, 1,
                                 B.address, max(n, 1), X.address, max(n, 1), goal, info)

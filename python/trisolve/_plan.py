@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _abi
-from ._arrays import BY_ROWS, Matrix, contiguous, empty_like, stream_of
+from ._arrays import BY_ROWS, Matrix, contiguous, empty_like, solution, stream_of
 from ._library import C, Handle, check
 from ._show import html
 from ._solver import OPS, PerThread, PlanOptions, Solver, copy_array, pick, plan_info, plan_options
@@ -182,8 +182,8 @@ class Plan(Solver):
             raise TypeError("an array for x cannot be made like b: give out=")
         if out is None:
             out = empty_like(B._replace(shape=shape), BY_ROWS)
-        X = contiguous(out, self.dtype, self._device)
-        if X.owner is not out or X.shape != shape:
+        X = solution(out, B._replace(shape=shape))
+        if contiguous(out, self.dtype, self._device).owner is not out or X.shape != shape:
             raise ValueError(f"out must be a contiguous array of shape {shape} and dtype {self.dtype} where b is")
         batch = _abi.trs_batch(count=count, val=V.address, val_stride=nnz if len(V.shape) == 2 else 0,
                                b_stride=0 if one else n * k, x_stride=n * k)

@@ -6,7 +6,7 @@ import warnings
 from typing import Any, Callable
 
 import numpy as np
-from scipy.linalg import LinAlgWarning
+from scipy.linalg import LinAlgWarning, norm
 from scipy.sparse import SparseEfficiencyWarning, csc_array, issparse
 from scipy.sparse.linalg import MatrixRankWarning
 
@@ -83,10 +83,6 @@ def probe(n: int) -> NDArray[Any]:
     return np.cos(np.arange(float(n)) ** 2)
 
 
-def norm(x: NDArray[Any]) -> float:
-    return float(np.sqrt(np.vdot(x, x).real))
-
-
 def warn_of_condition(lu: Factors, A: Any, z: NDArray[Any], y: NDArray[Any]) -> None:
     """Warn of a matrix that is singular to working precision, as scipy.linalg.solve does.
 
@@ -96,8 +92,8 @@ def warn_of_condition(lu: Factors, A: Any, z: NDArray[Any], y: NDArray[Any]) -> 
     """
     n, eps = len(y), np.finfo(lu.dtype).eps
     with np.errstate(all="ignore"):
-        size = norm(A.data) * norm(y)
-        sigma = norm(z) / size if size else 0.0
+        sizes = [float(norm(x, check_finite=False)) for x in (values_of(A), y, z)]
+        sigma = sizes[2] / sizes[0] / sizes[1] if sizes[0] and sizes[1] else 0.0
     if sigma > 1000 * n ** 0.5 * eps:
         return
     rcond = n ** 0.5 * sigma if n ** 0.5 * sigma < eps else lu.rcond(A)

@@ -82,7 +82,7 @@ def target(function: Callable[..., None]) -> Any:
             return None
         try:
             function(arrays_of(frame.arguments), arrays_of(frame.results), **attributes_of(frame.attributes))
-        except Exception as error:
+        except BaseException as error:  # a callback of C cannot raise
             text = f"{type(error).__name__}: {error}".encode()
             arguments = ErrorArguments(struct_size=ErrorArguments.code.offset + ErrorArguments.code.size, message=text,
                                        code=INTERNAL_ERROR)

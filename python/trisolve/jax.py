@@ -107,9 +107,10 @@ class Home:
 
     @classmethod
     def of(cls, number: int) -> Home:
-        if number not in cls.every:
+        home = cls.every.get(number)
+        if home is None:
             raise RuntimeError("the Solver is gone: make it outside of the function that JAX compiles")
-        return cls.every[number]
+        return home
 
     def find(self, *pattern: NDArray[Any]) -> Recent:
         """The factors of a pattern; without one those of the only pattern."""
