@@ -371,11 +371,6 @@ int32_t trs_front_find(const trs_front_tree *t, const trs_front *f, int32_t k)
     if (k < f->first) return -1;
     if (k < f->first + f->cols) return k - f->first;
     const int32_t *row = t->row + f->row;
-    int32_t low = 0, high = f->rows;
-    while (low < high) {
-        const int32_t middle = low + (high - low) / 2;
-        if (row[middle] < k) low = middle + 1;
-        else high = middle;
-    }
-    return low < f->rows && row[low] == k ? f->cols + low : -1;
+    const int32_t at = (int32_t)trs_first_from(row, 0, f->rows, k);
+    return at < f->rows && row[at] == k ? f->cols + at : -1;
 }

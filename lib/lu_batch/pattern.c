@@ -100,16 +100,11 @@ static int list_entries(trs_context *ctx, const trs_mat *A, bool mirror, trs_lu_
     return good ? TRS_OK : TRS_EMEM;
 }
 
-/* Where entry (i, j) stands in L + U - I; -1: nowhere. */
+/* The place of entry (i, j) in L + U - I; -1: it has none. */
 static int64_t find_entry(const trs_lu_batch_rows *r, int32_t i, int32_t j)
 {
-    int64_t low = r->ptr[i], high = r->ptr[i + 1];
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (r->idx[middle] < j) low = middle + 1;
-        else high = middle;
-    }
-    return low < r->ptr[i + 1] && r->idx[low] == j ? low : -1;
+    const int64_t p = trs_first_from(r->idx, r->ptr[i], r->ptr[i + 1], j);
+    return p < r->ptr[i + 1] && r->idx[p] == j ? p : -1;
 }
 
 /* ---- L + U by rows ---------------------------------------------------------------------------- */

@@ -82,4 +82,15 @@ static inline int64_t trs_minor_index(const trs_mat *m, int64_t l, int64_t p)
     return trs_index(m->idx, m->idx_bits ? m->idx_bits : 32, p) - m->base;
 }
 
+/* The first of the places p .. end-1 of ascending indices where the index is at least i; end: there is none. */
+static inline int64_t trs_first_from(const int32_t *idx, int64_t p, int64_t end, int64_t i)
+{
+    while (p < end) {
+        const int64_t middle = p + (end - p) / 2;
+        if (idx[middle] < i) p = middle + 1;
+        else end = middle;
+    }
+    return p;
+}
+
 #endif

@@ -58,18 +58,13 @@ static void list_rows(const trs_complete_fill *f, bool lower, const trs_mat *m, 
 
 /* ---- the values ----------------------------------------------------------------------------------------- */
 
-/* Where entry (i, j) stands in m; -1: nowhere. */
+/* The place of entry (i, j) of m, which is by columns; -1: it has none. */
 static int64_t find_entry(const trs_mat *m, int64_t i, int64_t j)
 {
     const int64_t *ptr = m->ptr;
     const int32_t *idx = m->idx;
-    int64_t low = ptr[j], high = ptr[j + 1];
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (idx[middle] < i) low = middle + 1;
-        else high = middle;
-    }
-    return low < ptr[j + 1] && idx[low] == i ? low : -1;
+    const int64_t p = trs_first_from(idx, ptr[j], ptr[j + 1], i);
+    return p < ptr[j + 1] && idx[p] == i ? p : -1;
 }
 
 /* The values of `from` at their places in `to`.  TRS_EMATRIX: one has none there. */

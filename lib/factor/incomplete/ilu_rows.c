@@ -37,17 +37,6 @@ static bool is_searched(int64_t pivot, int64_t columns)
     return pivot > LONGER * columns;
 }
 
-/* The first of the places q..end-1 of ascending columns where the column is at least j. */
-static int64_t search(const int32_t *idx, int64_t q, int64_t end, int32_t j)
-{
-    while (q < end) {
-        const int64_t middle = q + (end - q) / 2;
-        if (idx[middle] < j) q = middle + 1;
-        else end = middle;
-    }
-    return q;
-}
-
 #define TRS_BODY "factor/incomplete/ilu_rows.c"
 #include "base/each_type.h"
 
@@ -202,7 +191,7 @@ static void FN(eliminate)(const trs_ilu_rows *f, int32_t i, int64_t p, const int
         return;
     }
     for (int64_t r = p + 1, q = begin; r < last; r++) {
-        q = search(Li, q, end, Li[r]);
+        q = trs_first_from(Li, q, end, Li[r]);
         if (q < end && Li[q] == Li[r]) Lx[r] -= l * Lx[q];
     }
 }
@@ -240,7 +229,7 @@ static T FN(reduced)(const trs_ilu_rows *f, int32_t i, int64_t p, const int32_t 
         return s;
     }
     for (int64_t r = first, q = begin; r < p; r++) {
-        q = search(Li, q, end, Li[r]);
+        q = trs_first_from(Li, q, end, Li[r]);
         if (q < end && Li[q] == Li[r]) s -= Lx[r] * CONJ(Lx[q]);
     }
     return s;
