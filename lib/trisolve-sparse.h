@@ -1800,8 +1800,9 @@ typedef struct trs_krylov_goal {
      * NULL: not wanted.  It needs max_iterations. */
     double *history;
     /* called on the host with iteration 0 and the norm of the first residual, and then after each
-     * iteration, or on a device after several.  A result other than 0 cancels the solve: TRS_ECANCELED.  CG, MINRES and BiCGSTAB then have the
-     * x of this iteration in X, where the host iterates.  NULL: none */
+     * iteration, or on a device after several.  A result other than 0 cancels the solve:
+     * TRS_ECANCELED.  CG, MINRES and BiCGSTAB then have the x of this iteration in X, where the
+     * host iterates.  NULL: none */
     int (*monitor)(void *user, int column, int64_t iteration, double residual);
     /* passed to monitor */
     void *user;

@@ -107,8 +107,8 @@ typedef struct trs_factor_options {
  * trs_plan_analyse, or:
  *     TRS_EMATRIX ; A is not well formed, or a value is not finite, or "cholmod" or "ldlt" was
  *         requested and A is not Hermitian.
- *     TRS_EPIVOT ; A is singular, or "ldlt" met a zero pivot, or "cholmod" was requested and A is not positive definite.  The
- *         message names a row ("klu": a column), counted from A->base.
+ *     TRS_EPIVOT ; A is singular, or "ldlt" met a zero pivot, or "cholmod" was requested and A is
+ *         not positive definite.  The message names a row ("klu": a column), counted from A->base.
  *     TRS_EGROWTH ; "static" was requested, and the pivots on the diagonal do not suit A.
  *     TRS_ESUPPORT ; the method or ordering is unknown or not in this build; "static" was
  *         requested and opt->plan is not for a device; or, with opt->single, a number of L or U

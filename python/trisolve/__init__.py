@@ -1,9 +1,10 @@
 """Sparse triangular solves with level scheduling on CPUs and NVIDIA GPUs, behind SciPy's functions.
 
-Drop-ins for scipy.sparse.linalg and scipy.io: spsolve_triangular, splu, spilu, spsolve, factorized, cg, minres, bicgstab,
-gmres, mmread, mmwrite, mminfo.  Beyond them: Plan, a triangle analysed once and solved with many times; ilu0 and ic0, preconditioners;
-`update`, which takes new values into plans and factors; `refine`, `rcond`, `slogdet` and backward_error; set_progress, for calls
-that take long.  Matrices and vectors may be on a GPU (CuPy, PyTorch, numba).  trisolve.jax has solves for JAX.
+Drop-ins for scipy.sparse.linalg and scipy.io: spsolve_triangular, splu, spilu, spsolve, factorized, cg, minres,
+bicgstab, gmres, mmread, mmwrite, mminfo.  Beyond them: Plan, a triangle analysed once and solved with many times; ilu0
+and ic0, preconditioners; BatchLU, many systems of one pattern; `update`, which takes new values into plans and factors;
+`refine`, `rcond`, `slogdet` and backward_error; set_progress, for calls that take long.  Matrices and vectors may be on
+a GPU (CuPy, PyTorch, numba).  trisolve.jax has solves for JAX.
 """
 
 from ._accuracy import backward_error

@@ -53,8 +53,8 @@ typedef struct trs_again_rows {
 } trs_again_rows;
 
 /* Make the rows for factors P, Q, scale of A, which is CSR or CSC on the host.  rows.t gets new arrays ptr, idx and val, which
- * are the caller's; val has one number more, 1, for the diagonal of L.  Returns TRS_OK, TRS_EMEM, TRS_ESUPPORT without a sentence: more than `limit` entries.  The caller
- * frees the rows in each case. */
+ * are the caller's; val has one number more, 1, for the diagonal of L.  Returns TRS_OK, TRS_EMEM, TRS_ESUPPORT without a
+ * sentence: more than `limit` entries.  The caller frees the rows in each case. */
 int trs_again_rows_make(trs_context *ctx, const trs_mat *A, const trs_factors *f, int64_t limit,
                         trs_again_rows *r);
 void trs_again_rows_free(trs_context *ctx, trs_again_rows *r);

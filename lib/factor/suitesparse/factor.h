@@ -43,8 +43,8 @@ typedef struct trs_method {
      * library's default. */
     int (*analyse)(trs_lu *lu, const trs_csc *A, const char *ordering, bool named, void **symbolic);
     /* Factor A, whose pattern was analysed, and leave the factors in *symbolic.  Sets the names, rcond and cholesky of f; a
-     * method without `take` sets L and U as well, or lists what they have (trs_factors.symbolic).  TRS_EPIVOT: the factorisation broke down, and the sentence says in
-     * which row. */
+     * method without `take` sets L and U as well, or lists what they have (trs_factors.symbolic).  TRS_EPIVOT: the
+     * factorisation broke down, and the sentence says in which row. */
     int (*numeric)(trs_lu *lu, const trs_csc *A, void *symbolic, trs_factors *f);
     /* Copy the factors of A to f; NULL: numeric has. */
     int (*take)(trs_lu *lu, const trs_csc *A, void *symbolic, trs_factors *f);

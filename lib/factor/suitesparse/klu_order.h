@@ -25,7 +25,8 @@ static inline bool trs_klu_order_suits(const trs_klu_order *o, const trs_csc *A)
 }
 
 /* Order A.  ordering: "amd", "colamd", "metis", "natural", "best" or NULL, as in trs_factor_options.  named: whatever it is
- * like; else P = Q = NULL if no order can be good.  Free *o, also after an error.  Returns TRS_OK, TRS_EMEM, TRS_ESUPPORT, TRS_ELIBRARY. */
+ * like; else P = Q = NULL if no order can be good.  Free *o, also after an error.
+ * Returns TRS_OK, TRS_EMEM, TRS_ESUPPORT, TRS_ELIBRARY. */
 int trs_klu_order_make(trs_lu *lu, const trs_csc *A, const char *ordering, bool named,
                        trs_klu_order *o);
 void trs_klu_order_free(trs_lu *lu, trs_klu_order *o);

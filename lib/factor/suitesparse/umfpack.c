@@ -119,10 +119,9 @@ static double flops(const umfpack *u)
 
 /* AMD and COLAMD are quick, but on a large three-dimensional mesh their factors have more fill than those of METIS.  METIS
  * takes about 1 us for each entry of A, and saves half of the flops at best.  So it is tried if much work is predicted for
- * each entry, and the better of the two is used.  On a device, where a solve waits for levels
- * more than for entries, it is always tried, and may cost more: nested dissection gives between two thirds and a tenth of
- * the levels, and ex40, with twice the entries, is solved in 0.24 ms instead of 0.63.  It is no error when METIS fails or
- * is missing. */
+ * each entry, and the better of the two is used.  On a device, where a solve waits for levels more than for entries, it is
+ * always tried, and may cost more: nested dissection gives between two thirds and a tenth of the levels, and ex40, with twice
+ * the entries, is solved in 0.24 ms instead of 0.63.  It is no error when METIS fails or is missing. */
 static void try_metis(const trs_lu *lu, const trs_csc *A, umfpack *u)
 {
     const bool on_device = lu->opt.device > 0;
