@@ -212,6 +212,7 @@ static __device__ inline void factor_system(const batch_call &c, team<WARPS> g, 
     if (found->first < c.n) o.row = c.P[found->first], o.code = TRS_EPIVOT;
     else if (o.growth > c.growth_limit) o.code = TRS_EGROWTH;
     c.outcome[k] = o;
+    if (c.kept) c.kept_code[k] = o.code;
 }
 
 /* ---- solves ---------------------------------------------------------------------------------------- */
@@ -285,7 +286,8 @@ static __device__ inline void note_worst(unsigned long long *most, double mine)
 
 template <class T, class PAIR, bool WARPS>
 static __device__ inline void refine(const batch_call &c, team<WARPS> g, int64_t k, int r,
-                                     const T *a, const T *lu, T *y, T *z, batch_found *found)
+                                     bool good, const T *a, const T *lu, T *y, T *z,
+                                     batch_found *found)
 {
     for (int step = 0; step < c.s.steps; step++) {
         residual(c, g, k, r, a, y, z);
@@ -299,7 +301,9 @@ static __device__ inline void refine(const batch_call &c, team<WARPS> g, int64_t
     g.wait();
     note_worst(&found->growth, residual(c, g, k, r, a, y, z));
     g.wait();
-    if (g.me == 0) c.s.omega[k] = __longlong_as_double((long long)found->growth);
+    if (g.me > 0) return;
+    c.s.omega[k] = NAN;
+    if (good) c.s.omega[k] = __longlong_as_double((long long)found->growth);
 }
 
 template <class T, class PAIR, bool WARPS>
@@ -307,13 +311,14 @@ static __device__ inline void solve_system(const batch_call &c, team<WARPS> g, i
                                            const T *a, const T *lu, T *y, T *z, batch_found *found)
 {
     const bool n = c.op == TRS_N;
-    const int64_t *order = n ? c.Q : c.P, code = c.outcome[k].code;
+    const int64_t *order = n ? c.Q : c.P;
+    const int64_t code = c.kept ? c.kept_code[k] : c.outcome[k].code;
     const bool good = code == TRS_OK || code == TRS_EGROWTH;
     for (int r = 0; r < c.nrhs; r++) {
         for (int i = g.me; i < c.n; i += g.size) y[i] = b_of<T>(c, k, r, i);
         g.wait();
         solve_triangles<T, PAIR>(c, g, lu, y);
-        refine<T, PAIR>(c, g, k, r, a, lu, y, z, found);
+        refine<T, PAIR>(c, g, k, r, good, a, lu, y, z, found);
         T *x = (T *)c.x.p + k * c.s.x_stride + r * c.x.cs;
         for (int i = g.me; i < c.n; i += g.size) {
             const T v = scaled(y[i], !n, c.scale[i]);

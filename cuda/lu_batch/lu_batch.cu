@@ -177,7 +177,18 @@ int trs_gpu_lu_batch_set_outcome(trs_lu_batch_there *b, const trs_lu_batch_outco
     return trs_gpu_put(b->ctx, b->call.outcome, outcome, (size_t)b->count * sizeof *outcome);
 }
 
-static int fill(trs_lu_batch_there *b, const trs_lu_batch_rows *r, bool keep, int64_t limit)
+/* The codes of the factors that are kept, as long as there are none. */
+static int init_kept_codes(trs_lu_batch_there *b)
+{
+    const size_t from = sizeof *b->call.outcome, to = sizeof *b->call.kept_code;
+    if (b->count == 0) return TRS_OK;
+    return cuda_status(cudaMemcpy2D(b->call.kept_code, to, &b->call.outcome->code, from, to,
+                                    (size_t)b->count, cudaMemcpyDeviceToDevice),
+                       "the codes of a batch");
+}
+
+static int fill(trs_lu_batch_there *b, const trs_lu_batch_rows *r,
+                const trs_lu_batch_outcome *outcome, bool keep, int64_t limit)
 {
     batch_call *c = &b->call;
     c->n = r->n, c->nnz = r->nnz, c->nnz_a = r->nnz_a, c->shift = r->shift;
@@ -188,13 +199,18 @@ static int fill(trs_lu_batch_there *b, const trs_lu_batch_rows *r, bool keep, in
     if (rc) return rc;
     c->outcome = (trs_lu_batch_outcome *)new_array(b, b->count, sizeof *c->outcome);
     if (keep && c->outcome) c->kept = new_array(b, b->count * r->nnz, trs_size(r->dtype));
-    if (!c->outcome || (keep && !c->kept)) return TRS_EMEM;
+    if (keep && c->kept) c->kept_code = (int64_t *)new_array(b, b->count, sizeof *c->kept_code);
+    if (!c->outcome || (keep && !c->kept_code)) return TRS_EMEM;
     if (limit > 0 && b->bytes > limit) return trs_fail(TRS_EMEM, "batch: memory_limit is too low");
-    return count_blocks(b, limit);
+    rc = trs_gpu_lu_batch_set_outcome(b, outcome);
+    if (!rc && keep) rc = init_kept_codes(b);
+    if (!rc) rc = count_blocks(b, limit);
+    return rc;
 }
 
 int trs_gpu_lu_batch_create(trs_context *ctx, const trs_lu_batch_rows *rows, int64_t count,
-                            bool keep, int64_t limit, trs_lu_batch_there **batch)
+                            const trs_lu_batch_outcome *outcome, bool keep, int64_t limit,
+                            trs_lu_batch_there **batch)
 {
     *batch = NULL;
     int rc = trs_gpu_use(ctx);
@@ -204,7 +220,7 @@ int trs_gpu_lu_batch_create(trs_context *ctx, const trs_lu_batch_rows *rows, int
     b->ctx = ctx;
     b->dtype = rows->dtype;
     b->count = count;
-    rc = fill(b, rows, keep, limit);
+    rc = fill(b, rows, outcome, keep, limit);
     trs_gpu_drop_ring(ctx);
     if (rc) trs_gpu_lu_batch_destroy(b);
     else *batch = b;

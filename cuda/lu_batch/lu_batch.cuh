@@ -60,6 +60,7 @@ struct batch_call {
     batch_list list[TRS_LU_BATCH_LISTS];
     batch_lines by_row, by_column;
     trs_lu_batch_outcome *outcome;
+    int64_t *kept_code; /* as on the host, see lu_batch.h */
     /* [nnz] for each system, or NULL; [space] for each block, or NULL */
     void *kept, *slots;
     int64_t space;

@@ -150,10 +150,8 @@ static int allocate_there(trs_lu_batch *b, const trs_lu_batch_options *opt)
     b->ctx.device = opt->device - 1;
     if (trs_max(b->rows.nnz, b->rows.nnz_a) > INT32_MAX - 1)
         return trs_fail(TRS_ESUPPORT, "batch: more than 2^31 - 2 entries");
-    const int rc =
-        trs_gpu_lu_batch_create(&b->ctx, &b->rows, b->count, b->keep, opt->memory_limit, &b->there);
-    if (rc) return rc;
-    return trs_gpu_lu_batch_set_outcome(b->there, b->outcome);
+    return trs_gpu_lu_batch_create(&b->ctx, &b->rows, b->count, b->outcome, b->keep,
+                                   opt->memory_limit, &b->there);
 }
 
 /* What is known of each system at first. */

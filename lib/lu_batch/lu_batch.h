@@ -68,7 +68,7 @@ typedef struct trs_lu_batch_job {
     const trs_lu_batch_rows *rows;
     const trs_systems *s;
     trs_lu_batch_outcome *outcome;
-    /* on the host, [count] the codes of the factors that are kept, which others may follow; NULL: none are kept */
+    /* [count] the codes of the factors that are kept, which others may follow; NULL: none are kept */
     int64_t *kept_code;
     double growth_limit;
     trs_op op;
