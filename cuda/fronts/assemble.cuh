@@ -51,7 +51,8 @@ __device__ void add_child(const fronts_view<T> &v, const strip &down, const stri
         column[p] = at < b_end ? to[at] - across.begin : -1;
 #pragma unroll
         for (int q = 0; q < ROWS; q++)
-            if (a + 32 * q < a_end && at < b_end) x[p][q] = from[(int64_t)at * c.rows + a + 32 * q];
+            if (a + 32 * q < a_end && at < b_end && !(triangle && a + 32 * q < at))
+                x[p][q] = from[(int64_t)at * c.rows + a + 32 * q];
     }
 #pragma unroll
     for (int p = 0; p < COLUMNS; p++)
