@@ -168,6 +168,12 @@ template <class T> static inline void set_steps(rows_of<T> *m, const trs_mat *A,
     m->right = transposed ? down : right;
 }
 
+static inline double mean_row(const trs_lines *l)
+{
+    const double block = l->A.format == TRS_BSR ? l->A.block : 1, n = (double)l->A.n;
+    return n > 0 ? (double)l->A.nnz * block * block / n : 0;
+}
+
 template <class T> static inline rows_of<T> as_rows(const trs_lines *l)
 {
     enum { ROUNDS = 8 }; /* of the lanes of a row, before it counts as long */
@@ -180,7 +186,7 @@ template <class T> static inline rows_of<T> as_rows(const trs_lines *l)
     m.kind = kind_of(A->kind, l->op);
     m.conj = l->op == TRS_H;
     set_steps(&m, A, l->op != TRS_N);
-    m.lanes = lanes_for(m.n, m.n ? (double)A->nnz * m.block * m.block / (double)m.n : 0);
+    m.lanes = lanes_for(m.n, mean_row(l));
     m.longest = (int64_t)ROUNDS * m.lanes;
     if (dense) { /* threads beside each other read numbers beside each other */
         m.lanes = m.right == 1 ? 32 : 1;

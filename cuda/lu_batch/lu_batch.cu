@@ -177,11 +177,12 @@ int trs_gpu_lu_batch_set_outcome(trs_lu_batch_there *b, const trs_lu_batch_outco
     return trs_gpu_put(b->ctx, b->call.outcome, outcome, (size_t)b->count * sizeof *outcome);
 }
 
-/* The codes of the factors that are kept, as long as there are none. */
-static int init_kept_codes(trs_lu_batch_there *b)
+/* What is known at first of all systems, and of the factors that are kept. */
+static int init_outcome(trs_lu_batch_there *b, const trs_lu_batch_outcome *outcome)
 {
     const size_t from = sizeof *b->call.outcome, to = sizeof *b->call.kept_code;
-    if (b->count == 0) return TRS_OK;
+    const int rc = trs_gpu_lu_batch_set_outcome(b, outcome);
+    if (rc || !b->call.kept_code || b->count == 0) return rc;
     return cuda_status(cudaMemcpy2D(b->call.kept_code, to, &b->call.outcome->code, from, to,
                                     (size_t)b->count, cudaMemcpyDeviceToDevice),
                        "the codes of a batch");
@@ -202,8 +203,7 @@ static int fill(trs_lu_batch_there *b, const trs_lu_batch_rows *r,
     if (keep && c->kept) c->kept_code = (int64_t *)new_array(b, b->count, sizeof *c->kept_code);
     if (!c->outcome || (keep && !c->kept_code)) return TRS_EMEM;
     if (limit > 0 && b->bytes > limit) return trs_fail(TRS_EMEM, "batch: memory_limit is too low");
-    rc = trs_gpu_lu_batch_set_outcome(b, outcome);
-    if (!rc && keep) rc = init_kept_codes(b);
+    rc = init_outcome(b, outcome);
     if (!rc) rc = count_blocks(b, limit);
     return rc;
 }

@@ -173,6 +173,67 @@ static void test_forms(void **state)
         for (uint64_t seed = 1; seed <= 12; seed++) each((pattern)p, seed, columns[seed % 3]);
 }
 
+/* Entries of row i: `mean` or fewer, none, or so many that a warp needs several windows for them. */
+static int64_t length_of(random_t *r, int64_t i, int mean)
+{
+    if (i % 40000 == 77) return 1500;
+    if (i % 1000 == 5) return 10 * mean;
+    return random_below(r, 2 * mean);
+}
+
+/* Many rows of all lengths, with pointers of both widths, against sums in long double. */
+static void check_lengths(int64_t n, int mean, bool wide)
+{
+    random_t r = {(uint64_t)n + (uint64_t)mean};
+    int64_t *ptr = calloc((size_t)n + 1, sizeof *ptr);
+    assert_non_null(ptr);
+    for (int64_t i = 0; i < n; i++) ptr[i + 1] = ptr[i] + trs_min(length_of(&r, i, mean), n);
+    const size_t nnz = (size_t)ptr[n];
+    int32_t *idx = calloc(nnz, sizeof *idx), *narrow = calloc((size_t)n + 1, sizeof *narrow);
+    double *val = calloc(nnz, sizeof *val), *x = calloc((size_t)n, sizeof *x);
+    double *y = calloc((size_t)n, sizeof *y);
+    assert_true(idx && narrow && val && x && y);
+    for (size_t q = 0; q < nnz; q++) idx[q] = random_below(&r, (int)n), val[q] = random_uniform(&r);
+    for (int64_t i = 0; i < n; i++) x[i] = random_uniform(&r), narrow[i + 1] = (int32_t)ptr[i + 1];
+    const trs_mat a = {.n = n,
+                       .nnz = (int64_t)nnz,
+                       .ptr = wide ? (void *)ptr : (void *)narrow,
+                       .ptr_bits = wide ? 64 : 32,
+                       .idx = idx,
+                       .val = val};
+    trs_mat d = mat_to_device(&a);
+    const size_t bytes = (size_t)n * sizeof *x;
+    void *dx = on_device(x, bytes), *dy = on_device(NULL, bytes);
+    assert_status(trs_multiply_on(&d, TRS_N, 1, dx, n, dy, n, NULL), TRS_OK);
+    assert_int_equal(trs_device_get(TRS_CUDA(0), y, dy, bytes), TRS_OK);
+    for (int64_t i = 0; i < n; i++) {
+        long double sum = 0, size = 0;
+        for (int64_t q = ptr[i]; q < ptr[i + 1]; q++) {
+            const long double p = (long double)val[q] * x[idx[q]];
+            sum += p, size += fabsl(p);
+        }
+        assert_at_most((double)fabsl(y[i] - sum),
+                       (double)(ptr[i + 1] - ptr[i] + 1) * DBL_EPSILON * (double)size);
+    }
+    mat_free_device(&d);
+    trs_device_free(TRS_CUDA(0), dx);
+    trs_device_free(TRS_CUDA(0), dy);
+    free(ptr), free(narrow), free(idx), free(val), free(x), free(y);
+}
+
+static void test_lengths(void **state)
+{
+    (void)state;
+    if (no_gpu()) skip();
+    for (int wide = 0; wide < 2; wide++) {
+        check_lengths(140001, 5, wide);
+        check_lengths(140001, 23, wide);
+        check_lengths(20003, 40, wide);
+        check_lengths(1601, 100, wide);
+        check_lengths(33, 20, wide);
+    }
+}
+
 /* Terms that cancel to all digits of the working precision and more. */
 static void test_cancellation(void **state)
 {
@@ -328,9 +389,8 @@ static void test_wrong_use(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_cancellation),
-        cmocka_unit_test(test_refined),
+        cmocka_unit_test(test_forms),        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_cancellation), cmocka_unit_test(test_refined),
         cmocka_unit_test(test_wrong_use),
     };
     return cmocka_run_group_tests_name("device", tests, NULL, NULL);
