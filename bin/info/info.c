@@ -4,6 +4,7 @@
 #include "info.h"
 
 #include "bin/common/options.h"
+#include "bin/common/output/document.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +82,7 @@ static int run(const arguments *a, facts *f)
         if (one) code = one;
         else if (!a->json) printf(k ? "\n" : ""), print_text(&f[k]);
     }
-    if (a->json && !(code && a->count == 1)) {
+    if (a->json) {
         int printed = print_json(f, a->count);
         if (printed) code = printed;
     }
@@ -93,6 +94,7 @@ int main(int argc, char **argv)
 {
     arguments a;
     open_standard_streams();
+    document_for_wrong_use(argc, argv, "--json");
     parse_arguments(argc, argv, &a);
     facts *f = calloc((size_t)a.count, sizeof *f);
     int code = f ? run(&a, f) : out_of_memory();

@@ -61,7 +61,7 @@ void facts_free(facts *f);
 
 void print_text(const facts *f);
 
-/* An object for one file, an array for several; a file that could not be read has an "error". */
+/* An object for one file, an array for several; of a file that could not be read what was known. */
 int print_json(const facts *f, int count);
 
 /* Draws the width of every level into an SVG file. */

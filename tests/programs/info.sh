@@ -146,8 +146,8 @@ expect 0 'JSON of the diagonal' "$info" --json pivots.mtx; says out '"missing_di
 expect 0 'JSON of a permuted triangle' "$info" --json permuted.mtx
 says out '^  "triangle": "permuted"'; says out '"how": "one sweep over the rows"'
 says out '"how": "topological sort by in-degree \(CSC\)"'
-expect 1 'JSON of nothing' "$info" --json missing.mtx; silent out; says err 'missing.mtx: '
-expect 1 'JSON of several' "$info" --json arrow.mtx missing.mtx; says out '"error": "missing.mtx: '
+expect 1 'JSON of nothing' "$info" --json missing.mtx; says out '^  "status": 1,'; says err 'missing.mtx: '
+expect 1 'JSON of several' "$info" --json arrow.mtx missing.mtx; says out '"message": "missing.mtx: '
 printf '%%%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 inf\n' >inf.mtx
 expect 0 'JSON of infinity' "$info" --json inf.mtx; says out '"sum_re": null'
 
@@ -177,7 +177,7 @@ while IFS=$tab read -r file role verdict line must rows cols stored entries re i
         if check "$file" "$rows" "$cols" "$stored" "$entries" "$re" "$im" "$max"; then ok "$file"; else
             not_ok "$file: other figures than the table's"; fi
     elif [ $got = 1 ] && [ "$verdict" != accept ]; then
-        if [ -s out ]; then not_ok "$file: refused, and something printed"
+        if [ "$(fact status)" != 1 ]; then not_ok "$file: refused, and no status 1"
         elif grep -qF -- "trisolve-info: $where" err; then ok "$file refused"
         else not_ok "$file: does not name $where"; fi
     else not_ok "$file: exit $got, must be: $verdict"; fi
