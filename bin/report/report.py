@@ -185,7 +185,7 @@ COLOURS = ("#4e79a7 #f28e2b #e15759 #59a14f #b07aa1 #9c755f #76b7b2 #d4a017 #ff9
 MARKS = ("m-3-3h6v6h-6z", "m0-4l4 4l-4 4l-4-4z", "m0-4l4 7h-8z", "m0 4l4-7h-8z", "m-4 0h8m-4-4v8",
          "m-3-3l6 6m0-6l-6 6")
 DASHES = tuple(f'stroke-dasharray="{d}"' for d in ("none", "8 3", "2 2", "9 3 2 3", "5 5", "14 3"))
-WIDTH, LEFT, RIGHT = 480, 70, 24  # legible on a phone, where it is scaled to 390 or less
+WIDTH, LEFT, RIGHT = 420, 70, 24  # legible on a phone, where it is scaled to 390 or less
 MOST_DRAWN = 300  # triangles that are drawn one by one
 
 
@@ -221,10 +221,10 @@ def shorten(words, most):
 def head(title, entries):
     """The title, and below it the names of what is drawn: (sample, name) of each.  Where they end, and they."""
     out, top = "", 24
-    for words in textwrap.wrap(title, 56):
+    for words in textwrap.wrap(title, 50):
         out += text(WIDTH / 2, top, words, 'text-anchor="middle" font-size="15"')
         top += 20
-    names = [shorten(name, 54) for _, name in entries]
+    names = [shorten(name, 46) for _, name in entries]
     wide = 50 + 8 * max(map(len, names), default=0)
     columns = max(1, (WIDTH - 30) // wide)
     for k, ((sample, _), name) in enumerate(zip(entries, names)):
@@ -472,7 +472,7 @@ def widths(file, title):
     for row in csv.DictReader(file):
         steps.setdefault(row["triangle"], []).append((float(row["level"]), int(row["rows"])))
     every = [p for points in steps.values() for p in points]
-    looks = {name: (COLOURS[k], f'stroke-width="{3 if k == 0 and len(steps) > 1 else 1.5}" ' + DASHES[2 * k])
+    looks = {name: (COLOURS[k], f'stroke-width="{3 if k == 0 and len(steps) > 1 else 1.5}" ' + DASHES[k])
              for k, name in enumerate(steps)}  # the second one is drawn over the first
     end = max(level for level, _ in every)
     margin = 0.02 * (end + 0.5)
@@ -496,10 +496,10 @@ def spy(file, title):
         panels.setdefault((row["triangle"], row["order"]), []).append(row)
     top, body = head(title, [])
     for k, colour in enumerate(RAMP):
-        body += f'<rect x="{150 + 22 * k}" y="{top}" width="22" height="12" fill="{colour}"/>\n'
-    body += text(142, top + 11, "first level", 'text-anchor="end"') + text(334, top + 11, "last level")
+        body += f'<rect x="{128 + 20 * k}" y="{top}" width="20" height="12" fill="{colour}"/>\n'
+    body += text(120, top + 11, "first level", 'text-anchor="end"') + text(296, top + 11, "last level")
     top += 38
-    side = 214
+    side = (WIDTH - 52) // 2
     for k, ((name, order), cells) in enumerate(panels.items()):
         x, y = 16 + k % 2 * (side + 20), top + k // 2 * (side + 56)
         count, last = int(cells[0]["cells"]), int(cells[0]["levels"]) - 1
@@ -563,7 +563,7 @@ def times(documents):
         y, done = plot.top + 44 * k + 18, 0.0
         about = ", ".join(f"{p} {1e3 * seconds[p]:.3g} ms" for p in PARTS)
         total = sum(seconds[p] for p in PARTS)
-        plot.body += text(plot.x.start + 4, y - 2, f"{shorten(name, 48)}: {1e3 * total:.3g} ms", 'font-size="12"')
+        plot.body += text(plot.x.start + 4, y - 2, f"{shorten(name, 44)}: {1e3 * total:.3g} ms", 'font-size="12"')
         for part, colour in PARTS.items():
             begin, done = done, done + 100 * seconds[part] / total
             plot.body += (f'<rect x="{at(plot.x, begin)}" y="{y + 3}" width="{at(plot.x, done) - at(plot.x, begin):.1f}" '

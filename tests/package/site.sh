@@ -1,0 +1,41 @@
+#!/bin/sh
+# site.sh: the pages of the site have every function and every Python name, their code blocks are whole, and Sphinx finds
+# no broken link; it does find one that is broken.
+. "${TRS_SRCDIR:-.}/tests/common/tap.sh"
+top=${bin%/bin}
+for tool in python3 mandoc; do
+    command -v $tool >/dev/null || { echo "1..0 # SKIP no $tool"; exit 0; }
+done
+if "$bin/trisolve-info" --json "$source/matrices/seed5.mtx" 2>&1 | grep -q 'without jansson'; then echo '1..0 # SKIP built without jansson'; exit 0; fi
+[ -e "$top/doc/trisolve-plans.3" ] || { echo '1..0 # SKIP no manual pages in this build'; exit 0; }
+expect 0 'the pages' python3 "$source/doc/site/pages.py" "$source" "$top" pages
+cd pages || exit 99
+
+: >err
+sed -n 's/^TRS_API[^(]*[ *]\(trs_[a-z_0-9]*\)(.*/\1/p' "$source"/lib/trisolve-*.h | sort -u >functions
+for function in $(cat functions); do
+    grep -qxF "($function)=" reference/*.md || echo "$function has no target" >>err
+    grep -qF "{ref}\`$function <$function>\`" reference/functions.md || echo "$function is not in the list" >>err
+done
+if [ -s functions ] && [ ! -s err ]; then ok "all of $(wc -l <functions) functions"; else not_ok 'all functions'; fi
+for name in $(sed -n '/^__all__/,/^]/p' "$source/python/trisolve/__init__.py" | grep -o '"[a-z_]*"' | tr -d '"'); do
+    case $name in version | solvers) continue ;; esac
+    grep -qx "## $name" reference/python.md || echo "$name"
+done >err
+if [ ! -s err ]; then ok 'all functions of Python'; else not_ok 'all functions of Python'; fi
+for page in reference/*.md; do # a fence that is not closed swallows the rest
+    [ $(($(grep -c '^ *```' "$page") % 2)) = 0 ] || echo "$page"
+done >err
+if [ ! -s err ]; then ok 'closed code blocks'; else not_ok 'closed code blocks'; fi
+for picture in rdb3200l-spy 1138_bus-levels residuals times; do says doc/pictures/$picture.svg '^<svg'; done
+says reference/json.md '^`matrix.entries`$'; says reference/cite.md '^  version = {[0-9.]*},$'
+cd .. || exit 99
+
+lacks=$(sed -n 's/^SITE_LACKS = *//p' "$top/Makefile")
+sphinx=$(sed -n 's/^SPHINXBUILD = *//p' "$top/Makefile")
+if [ -n "$lacks" ] || [ -z "$sphinx" ]; then skip 'the site' "no ${lacks:-sphinx-build}"; finish; exit 0; fi
+expect 0 'the site' "$sphinx" -q -n -W --keep-going pages site; silent err
+says site/reference/trisolve-solve.html 'id="trs-solve"'; says site/searchindex.js trs_solve
+echo '[nowhere](nowhere.md)' >>pages/doc/levels.md
+expect 1 'a broken link' "$sphinx" -q -n -W --keep-going pages site; says err 'levels.md.*nowhere'
+finish
