@@ -7,6 +7,8 @@ the JSON Schema, CITATION.cff.  The programs of BUILD draw the pictures.
 """
 
 import ast
+import csv
+import importlib.util
 import json
 import os
 import re
@@ -88,7 +90,7 @@ def manual(file, name, links, language):
     else:
         text = re.sub(r"\n(\t\$ .*\n(?:\t.*\n)*)", lambda m: fence(m, "text"), text)
         text = re.sub(r"^\t+", lambda m: "> " * len(m[0]), text, flags=re.M)
-    text = define(re.sub(r"'`([^`]*)`'", lambda m: "`" + re.sub(r"\\(.)", r"\1", m[1]) + "`", text))
+    text = define(re.sub(r"'`([^`]*)`'", lambda m: "`" + re.sub(r"\\(.)|\*", r"\1", m[1]) + "`", text))
     text = re.sub(r"(\*\*|)((?:trs|TRS)(?:\\?_\w+?)+|trisolve-[a-z-]+)(\*\*|)\((\d?)\)", lambda m: cross(m, links), text)
     write(f"reference/{name}.md", f"({name})=\n# {title}: {about}\n\n{text}")
 
@@ -111,23 +113,31 @@ def cross(match, links):
     return f"{{ref}}`{name}({section}) <{links[key]}>`"
 
 
+def first_sentence(words):
+    """Of what describes a function or a type; code is indented by a tab."""
+    paragraphs = [p for p in words.split("\n\n") if p.strip() and not p.lstrip("\n").startswith(("\t", ">", "*", "#"))]
+    return re.split(r"(?<=[.:])\s", " ".join(paragraphs[0].split()))[0] if paragraphs else "a type"
+
+
 def manuals():
     links = {f"trisolve-{p}(1)": name for p, name in PROGRAMS.items()}
     links.update({f"trisolve-{t}(3)": f"trisolve-{t}" for t in TOPICS})
     links["trisolve-sparse(3)"] = "functions"
-    functions = {}
+    functions = {}  # and types, with their first sentences
     for topic in TOPICS:
-        found = re.findall(r"^## (.*)$", manual_text(BUILD / f"doc/trisolve-{topic}.3"), re.M)
-        for names in found:
-            functions.update({n.strip().replace("\\", ""): topic for n in names.split(",") if n.strip().startswith(("trs", "mm"))})
+        found = re.split(r"^## (.*)$", manual_text(BUILD / f"doc/trisolve-{topic}.3"), flags=re.M)
+        for names, words in zip(found[1::2], found[2::2]):
+            for name in names.replace("\\", "").split(", "):
+                if name.startswith(("trs_", "mm_")):
+                    functions[name] = first_sentence(words)
     links.update({n: n for n in functions})
     for topic in TOPICS:
         manual(BUILD / f"doc/trisolve-{topic}.3", f"trisolve-{topic}", links, "c")
     for program, name in PROGRAMS.items():
         manual(SOURCE / f"doc/trisolve-{program}.1", name, links, "text")
-    text = "(functions)=\n# C functions\n\nEvery function and type of the public headers, by name.\n\n| name | page |\n|---|---|\n"
-    for name in sorted(functions):
-        text += f"| {{ref}}`{name} <{name}>` | {{ref}}`trisolve-{functions[name]} <trisolve-{functions[name]}>` |\n"
+    text = "(functions)=\n# C functions\n\nEvery function and type of the public headers, by name.\n\n"
+    for name in sorted(functions, key=lambda n: (n.startswith("mm_"), n)):
+        text += f"{{ref}}`{name} <{name}>`\n: {functions[name]}\n\n"
     write("reference/functions.md", text)
 
 
@@ -151,7 +161,8 @@ def signature(node):
 
 def python():
     defined = {}
-    for file in sorted((SOURCE / "python/trisolve").glob("*.py")):
+    jax = ast.parse((SOURCE / "python/trisolve/jax.py").read_text(encoding="utf-8"))
+    for file in sorted((SOURCE / "python/trisolve").glob("_*.py")):
         for node in ast.parse(file.read_text(encoding="utf-8")).body:
             if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
                 known = defined.get(node.name)  # of an overloaded function, the one with a docstring
@@ -160,12 +171,21 @@ def python():
     init = (SOURCE / "python/trisolve/__init__.py").read_text(encoding="utf-8")
     public = ast.literal_eval(re.search(r"^__all__ = (\[.*?\])", init, re.M | re.S)[1])
     text = "# Python functions\n\nThe docstrings of the package `trisolve`. {doc}`/python/README` compares it with SciPy.\n"
-    for name in (n for n in public if n in defined):
-        text += f"\n## {name}\n\n" + docstring(defined[name])
-        for method in getattr(defined[name], "body", []):
-            if isinstance(defined[name], ast.ClassDef) and isinstance(method, ast.FunctionDef) and not method.name.startswith("_"):
-                text += f"\n### {name}.{method.name}\n\n" + docstring(method)
+    text += "".join(entry(name, defined[name]) for name in public if name in defined)
+    text += f"\n## trisolve.jax\n\n```text\n{ast.get_docstring(jax)}\n```\n"
+    for node in jax.body:
+        if getattr(node, "name", "") in ("Solver", "spsolve", "triangular_solve"):
+            text += entry(f"jax.{node.name}", node)
     write("reference/python.md", text)
+
+
+def entry(name, node):
+    """A function, or a class with its methods."""
+    text = f"\n## {name}\n\n" + docstring(node)
+    for method in node.body if isinstance(node, ast.ClassDef) else []:
+        if isinstance(method, ast.FunctionDef) and not method.name.startswith("_"):
+            text += f"\n### {name}.{method.name}\n\n" + docstring(method)
+    return text
 
 
 def docstring(node):
@@ -179,9 +199,9 @@ def kind_of(node):
     if "const" in node:
         return f"`{json.dumps(node['const'])}`"
     if "enum" in node:
-        return ", ".join("null" if v is None else str(v) for v in node["enum"])
+        return " | ".join("null" if v is None else str(v) for v in node["enum"])
     kind = node.get("type", "")
-    return ", ".join(kind) if isinstance(kind, list) else kind
+    return " or ".join(kind) if isinstance(kind, list) else kind
 
 
 def members(properties, definitions, prefix=""):
@@ -192,7 +212,8 @@ def members(properties, definitions, prefix=""):
         about = node.get("description", "")
         if "properties" in shared:
             about += f" See {node['$ref'].rpartition('/')[2]} below."
-        rows += f"`{prefix}{name}`\n: {kind_of(node)}. {about}\n\n".replace(": . ", ": ")
+        kind = kind_of(node)
+        rows += f"`{prefix}{name}`" + (f" ({kind})" if kind else "") + f"\n: {about}\n\n"
         inner = node.get("items", node)
         if "properties" in inner and not shared:
             rows += members(inner["properties"], definitions, f"{prefix}{name}" + ("[]." if "items" in node else "."))
@@ -253,8 +274,27 @@ def pictures():
     solves = {"a": ["--factor=ic0"], "b": ["--factor=ic2", "--ilu-ordering=rcm"]}
     for name, options in solves.items():
         run("trisolve-sparse", "--json", "--krylov=cg", *options, "matrices/1138_bus.mtx", out=f"{name}.json")
+    ratios(folder)
     report = [sys.executable, str(BUILD / "bin/report/trisolve-report")]
     subprocess.run([*report, *(str(folder / f"{name}.json") for name in solves), f"--plot={folder}"], check=True)
+
+
+def ratios(folder):
+    """The twelve problems of doc/performance.md, from their table in doc/results."""
+    spec = importlib.util.spec_from_file_location("report", SOURCE / "bin/report/report.py")
+    report = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(report)
+    with open(SOURCE / "doc/results/compare/2026-11-22-twelve-problems.csv", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(line for line in stream if not line.startswith("#")))
+    rows = [(row["problem"], float(row["ratio"])) for row in rows]
+    plot = report.Plot("Time of cuSPARSE over ours, NVIDIA H200", [], (1, 2000, True), None, ("times as long", ""),
+                       left=130, height=24 * len(rows))
+    for k, (name, ratio) in enumerate(sorted(rows, key=lambda row: row[1])):
+        y, end = plot.top + 24 * k, report.at(plot.x, ratio)
+        plot.body += report.text(122, y + 16, name, 'text-anchor="end"')
+        plot.body += f'<rect x="{plot.x.start}" y="{y + 4}" width="{end - plot.x.start:.1f}" height="16" fill="#4e79a7"/>\n'
+        plot.body += report.text(end - 4, y + 16, f"{ratio:.3g}", 'text-anchor="end" font-size="11" fill="#fff"')
+    (folder / "twelve-problems.svg").write_text(plot.figure("twelve-problems").svg, encoding="utf-8")
 
 
 shutil.rmtree(OUT, ignore_errors=True)

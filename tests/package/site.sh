@@ -15,7 +15,7 @@ cd pages || exit 99
 sed -n 's/^TRS_API[^(]*[ *]\(trs_[a-z_0-9]*\)(.*/\1/p' "$source"/lib/trisolve-*.h | sort -u >functions
 for function in $(cat functions); do
     grep -qxF "($function)=" reference/*.md || echo "$function has no target" >>err
-    grep -qF "{ref}\`$function <$function>\`" reference/functions.md || echo "$function is not in the list" >>err
+    grep -A1 -xF "{ref}\`$function <$function>\`" reference/functions.md | grep -q "^: [A-Za-z]" || echo "$function has no sentence in the list" >>err
 done
 if [ -s functions ] && [ ! -s err ]; then ok "all of $(wc -l <functions) functions"; else not_ok 'all functions'; fi
 for name in $(sed -n '/^__all__/,/^]/p' "$source/python/trisolve/__init__.py" | grep -o '"[a-z_]*"' | tr -d '"'); do
@@ -27,8 +27,8 @@ for page in reference/*.md; do # a fence that is not closed swallows the rest
     [ $(($(grep -c '^ *```' "$page") % 2)) = 0 ] || echo "$page"
 done >err
 if [ ! -s err ]; then ok 'closed code blocks'; else not_ok 'closed code blocks'; fi
-for picture in rdb3200l-spy 1138_bus-levels residuals times; do says doc/pictures/$picture.svg '^<svg'; done
-says reference/json.md '^`matrix.entries`$'; says reference/cite.md '^  version = {[0-9.]*},$'
+for picture in rdb3200l-spy 1138_bus-levels residuals times twelve-problems; do says doc/pictures/$picture.svg '^<svg'; done
+says reference/json.md '^`matrix.entries` \(integer\)$'; says reference/cite.md '^  version = {[0-9.]*},$'
 cd .. || exit 99
 
 lacks=$(sed -n 's/^SITE_LACKS = *//p' "$top/Makefile")
