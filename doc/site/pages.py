@@ -293,7 +293,7 @@ def ratios(folder):
         y, end = plot.top + 24 * k, report.at(plot.x, ratio)
         plot.body += report.text(122, y + 16, name, 'text-anchor="end"')
         plot.body += f'<rect x="{plot.x.start}" y="{y + 4}" width="{end - plot.x.start:.1f}" height="16" fill="#4e79a7"/>\n'
-        plot.body += report.text(end - 4, y + 16, f"{ratio:.3g}", 'text-anchor="end" font-size="11" fill="#fff"')
+        plot.body += report.text(end - 4, y + 16, f"{ratio:.3g}" if ratio < 1000 else f"{ratio:.0f}", 'text-anchor="end" font-size="11" fill="#fff"')
     (folder / "twelve-problems.svg").write_text(plot.figure("twelve-problems").svg, encoding="utf-8")
 
 
