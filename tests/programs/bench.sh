@@ -451,7 +451,7 @@ check $? "every link of the page leads to one place"
 [ "$(grep -c '^m[0-9]' links)" = 5 ] && [ "$(grep -c '^m[0-9]' places)" = 5 ] && grep -q '^summary$' links &&
     grep -q '^solvers$' links && grep -q '^matrices$' links
 check $? "contents: the sections, and every matrix"
-[ "$(sed '/id="matrices"/,$d' page.html | grep -c '</svg>')" = 4 ] && [ "$(grep -c '</svg>' page.html)" = 8 ]
+[ "$(sed '/id="matrices"/,$d' page.html | grep -c '</svg>')" = 5 ] && [ "$(grep -c '</svg>' page.html)" = 9 ]
 check $? "figures stand before the matrices, and each of these has one"
 # the page's numbers, computed again from the CSV file
 tr -d '\r' <c.csv | awk -F, '
