@@ -385,7 +385,8 @@ def roofline(run):
                           'fill-opacity="0.6"', fill=colour)
     caption = ("A point is a triangle. On the right the bytes of the matrix, B and X take longer than its levels wait "
                "for each other, and the bandwidth is the limit; on the left the levels are. Solvers that rewrite "
-               "levels, and several threads, can be above the roof, which is that of one core of a CPU.")
+               "levels, and several threads, can be above the roof, which is that of one core; so can all if costs were measured "
+               "on a busy machine.")
     return [plot.figure("roofline", caption)]
 
 

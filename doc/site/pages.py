@@ -17,8 +17,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+sys.dont_write_bytecode = True  # beside report.py, where nothing may be written
 SOURCE, BUILD, OUT = (Path(p).resolve() for p in sys.argv[1:4])
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
+NAMED = re.compile(r"(\*\*|)((?:trs|TRS)(?:\\?_\w+?)+|trisolve-[a-z-]+)(\*\*|)\((\d?)\)")
 TOPICS = "plans solve factors matrix-market errors".split()
 PROGRAMS = {"sparse": "trisolve-sparse-program", "info": "trisolve-info", "bench": "trisolve-bench", "gen": "trisolve-gen"}
 
@@ -91,7 +93,8 @@ def manual(file, name, links, language):
         text = re.sub(r"\n(\t\$ .*\n(?:\t.*\n)*)", lambda m: fence(m, "text"), text)
         text = re.sub(r"^\t+", lambda m: "> " * len(m[0]), text, flags=re.M)
     text = define(re.sub(r"'`([^`]*)`'", lambda m: "`" + re.sub(r"\\(.)|\*", r"\1", m[1]) + "`", text))
-    text = re.sub(r"(\*\*|)((?:trs|TRS)(?:\\?_\w+?)+|trisolve-[a-z-]+)(\*\*|)\((\d?)\)", lambda m: cross(m, links), text)
+    parts = re.split(r"(```.*?```|`[^`]*`)", text, flags=re.S)  # code, in which there are no links, at odd places
+    text = "".join(part if k % 2 else NAMED.sub(lambda m: cross(m, links), part) for k, part in enumerate(parts))
     write(f"reference/{name}.md", f"({name})=\n# {title}: {about}\n\n{text}")
 
 

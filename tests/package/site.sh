@@ -1,5 +1,5 @@
 #!/bin/sh
-# site.sh: the pages of the site have every function and every Python name, their code blocks are whole, and Sphinx finds
+# site.sh: the pages of the site have every function and every Python name, their code blocks are whole and compile, and Sphinx finds
 # no broken link; it does find one that is broken.
 . "${TRS_SRCDIR:-.}/tests/common/tap.sh"
 top=${bin%/bin}
@@ -29,6 +29,28 @@ done >err
 if [ ! -s err ]; then ok 'closed code blocks'; else not_ok 'closed code blocks'; fi
 for picture in rdb3200l-spy 1138_bus-levels residuals times twelve-problems; do says doc/pictures/$picture.svg '^<svg'; done
 says reference/json.md '^`matrix.entries` \(integer\)$'; says reference/cite.md '^  version = {[0-9.]*},$'
+
+# Statements in C, each of them in a function; guide.sh runs whole programs.
+cat >blocks.c <<'END'
+#include <trisolve-suitesparse.h>
+#include <stdio.h>
+void must(int rc);
+extern trs_mat A, L;
+extern trs_plan *plan;
+extern trs_lu *lu;
+extern int n, count;
+extern int64_t nnz, *ptr;
+extern int32_t *idx;
+extern double *val, *values, *b, *x;
+END
+awk 'FNR == 1 { wanted = FILENAME !~ /^reference/ }
+    /^## / && FILENAME ~ /^reference/ { wanted = $2 == "Synopsis" }
+    /^```c$/ && wanted { on = 1; block = ""; next }
+    /^```/ && on { on = 0; if (block !~ /main\(/) print "void block" ++blocks "(void);\nvoid block" blocks "(void)\n{\n" block "}" }
+    on { block = block "#line " FNR " \"" FILENAME "\"\n" $0 "\n" }' README.md doc/guide.md reference/*.md >>blocks.c
+expect 0 'statements in C' "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -Wno-unused-but-set-variable -Wno-unused-variable \
+    -fsyntax-only -I"$source/lib" blocks.c
+expect 0 'of seven pages' test "$(grep -c '^void block.*)$' blocks.c)" = 7
 cd .. || exit 99
 
 lacks=$(sed -n 's/^SITE_LACKS = *//p' "$top/Makefile")
