@@ -5,6 +5,7 @@
 #include "calibrate/calibrate.h"
 
 #include "bin/common/message.h"
+#include "bin/common/output/document.h"
 #include "bin/costs/first_use.h"
 
 const char program_name[] = "trisolve-bench";
@@ -21,6 +22,7 @@ int main(int argc, char **argv)
     arguments a;
     session *s = &a.session;
     open_standard_streams();
+    document_for_wrong_use(argc, argv, "--json=-");
     parse_arguments(argc, argv, &a);
     find_host(&s->settings, argv, &s->host);
     if (is_choosing(&a)) know_this_cpu();

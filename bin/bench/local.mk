@@ -26,7 +26,7 @@ BENCH_REPORT = bin/bench/report/choice.c bin/bench/report/columns.c bin/bench/re
 bin_trisolve_bench_SOURCES = bin/bench/args.c bin/bench/args.h bin/bench/bench.c \
 	$(BENCH_CALIBRATE) bin/bench/run.c \
 	$(BENCH_MEASURE) $(BENCH_INPUT) $(BENCH_COLLECTION) $(BENCH_REPORT) \
-	$(COSTS_OF_CPU) $(FILES) $(NUMBERS) $(OPTIONS) $(OUTPUT) $(PROBLEMS) $(SCRIPT)
+	$(COSTS_OF_CPU) $(FILES) $(NUMBERS) $(OPTIONS) $(OUTPUT) $(DOCUMENT) $(PROBLEMS) $(SCRIPT)
 bin_trisolve_bench_LDFLAGS = $(RPATH_BIN)
 bin_trisolve_bench_LDADD = $(FACTOR_LIBS) $(TRISOLVE) $(JANSSON_LIBS)
 

@@ -175,10 +175,12 @@ static int run_and_report(runner *r)
     if (!r->settings->io) r->left_out = named - r->names.count;
     int code = reports_begin(&r->reports, &r->args->session);
     if (!code) code = run_what_is_asked(r);
-    const int closed = reports_end(&r->reports, !code && r->measured > 0);
-    if (!code) code = closed;
+    const bool complete = !code && r->measured > 0;
     FILE *child = r->args->session.outputs.child;
-    if (!child) return conclude(r, named, code);
+    if (!child) code = conclude(r, named, code);
+    const int closed = reports_end(&r->reports, complete, code);
+    if (!code) code = closed;
+    if (!child) return code;
     return code ? code : wire_end(child, r->bad_file, r->left_out > 0);
 }
 

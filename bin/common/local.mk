@@ -1,6 +1,7 @@
 # bin/common: what the programs share
 MESSAGE = bin/common/message.c bin/common/message.h bin/common/exits.h
 OPTIONS = bin/common/options.c bin/common/options.h $(MESSAGE)
+DOCUMENT = bin/common/output/document.c bin/common/output/document.h
 OUTPUT = bin/common/output/output.c bin/common/output/output.h
 TIMING = bin/common/timing.c bin/common/timing.h
 NUMBERS = bin/common/numbers.c bin/common/numbers.h

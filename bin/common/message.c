@@ -12,31 +12,42 @@
 #include <unistd.h>
 
 bool (*before_complaint)(void);
+void (*after_wrong)(void);
+static char last[4096];
 
 void complain(const char *format, ...)
 {
     va_list args;
     if (before_complaint && !before_complaint()) return;
     va_start(args, format);
-    fprintf(stderr, "%s: ", program_name);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    vsnprintf(last, sizeof last, format, args);
     va_end(args);
+    fprintf(stderr, "%s: %s\n", program_name, last);
+}
+
+const char *complaint(void)
+{
+    return last;
+}
+
+static _Noreturn void leave_after_wrong_use(void)
+{
+    fprintf(stderr, "Try '%s --help'.\n", program_name);
+    if (after_wrong) after_wrong();
+    exit(EXIT_USAGE);
 }
 
 _Noreturn void wrong(const char *what, const char *value)
 {
     complain("%s%s%s", what, value ? ": " : "", value ? value : "");
-    fprintf(stderr, "Try '%s --help'.\n", program_name);
-    exit(EXIT_USAGE);
+    leave_after_wrong_use();
 }
 
 _Noreturn void wrong_word(const char *what, const char *word, const char *nearest)
 {
     if (!nearest) wrong(what, word);
     complain("%s: %s; did you mean %s?", what, word, nearest);
-    fprintf(stderr, "Try '%s --help'.\n", program_name);
-    exit(EXIT_USAGE);
+    leave_after_wrong_use();
 }
 
 int out_of_memory(void)

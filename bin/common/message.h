@@ -13,9 +13,15 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Called before each sentence of complain, which is dropped if it returns false.  NULL: there is nothing to do. */
 extern bool (*before_complaint)(void);
 
+/* The last sentence of complain; "": there was none. */
+const char *complaint(void);
+
 /* Complains of wrong use, with the value that is wrong (NULL: there is none), and leaves with
  * EXIT_USAGE. */
 _Noreturn void wrong(const char *what, const char *value);
+
+/* Called after the sentence of wrong use.  NULL: there is nothing to do. */
+extern void (*after_wrong)(void);
 
 /* The same for a mistyped word, with the known one that is nearest (NULL: none is near). */
 _Noreturn void wrong_word(const char *what, const char *word, const char *nearest);

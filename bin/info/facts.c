@@ -54,8 +54,7 @@ static void sum_values(facts *f)
 
 /* ---- triangles ------------------------------------------------------------------------------- */
 
-/* The entries of row i in the triangle are *p ... *end - 1; columns ascend. */
-static void row_part(const trs_mm *mm, bool lower, int64_t i, int64_t *p, int64_t *end)
+void row_part(const trs_mm *mm, bool lower, int64_t i, int64_t *p, int64_t *end)
 {
     *p = mm->ptr[i];
     *end = mm->ptr[i + 1];
@@ -119,7 +118,7 @@ static void set_means(const trs_mm *mm, triangle *t)
     t->floor = (double)t->entries * (number + 4) + (double)n * (4 + 2 * number);
 }
 
-static int look_at(const trs_mm *mm, bool lower, triangle *t)
+static int look_at(const arguments *a, const trs_mm *mm, bool lower, triangle *t)
 {
     int64_t n = mm->rows;
     int32_t *level = malloc((size_t)n * sizeof *level + 1);
@@ -129,10 +128,11 @@ static int look_at(const trs_mm *mm, bool lower, triangle *t)
     t->width = calloc((size_t)t->levels + 1, sizeof *t->width);
     for (int64_t i = 0; t->width && i < n; i++)
         if (++t->width[level[i]] > t->widest) t->widest = t->width[level[i]];
+    int rc = t->width ? TRS_OK : TRS_EMEM;
+    if (!rc && a->spy) rc = spy_make(mm, lower, level, t);
     free(level);
-    if (!t->width) return TRS_EMEM;
-    set_means(mm, t);
-    return TRS_OK;
+    if (!rc) set_means(mm, t);
+    return rc;
 }
 
 /* A plan for A as a triangle of that kind, with its levels; bad pivots are of no interest.  NULL:
@@ -203,8 +203,8 @@ static int look_at_triangles(const arguments *a, facts *f)
     int rc = kind ? TRS_OK : look_at_permuted(&f->mm, &A, permuted);
     if (permuted->name) f->shape = permuted->name;
     if (f->mm.format == TRS_DENSE) return rc;
-    if (!rc && kind != TRS_UPPER) rc = look_at(&f->mm, true, &f->part[LOWER]);
-    if (!rc && !(kind & TRS_LOWER)) rc = look_at(&f->mm, false, &f->part[UPPER]);
+    if (!rc && kind != TRS_UPPER) rc = look_at(a, &f->mm, true, &f->part[LOWER]);
+    if (!rc && !(kind & TRS_LOWER)) rc = look_at(a, &f->mm, false, &f->part[UPPER]);
     for (int k = 0; k < TRIANGLES && a->json && !rc; k++)
         if (f->part[k].name) time_levels(&A, kinds[k], &f->part[k]);
     return rc;
@@ -246,5 +246,8 @@ int facts_read(const arguments *a, const char *file, facts *f)
 
 void facts_free(facts *f)
 {
-    for (int k = 0; k < TRIANGLES; k++) free(f->part[k].width);
+    for (int k = 0; k < TRIANGLES; k++) {
+        free(f->part[k].width);
+        for (int s = 0; s < ORDERS; s++) free(f->part[k].spy[s].cell);
+    }
 }

@@ -4,6 +4,7 @@
 #include "info.h"
 
 #include "bin/common/options.h"
+#include "bin/common/output/document.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@ static const char help[] =
     "\n"
     "      --json             print JSON: an object, or an array for several files\n"
     "      --plot=FILE.svg    draw the rows of every level; for one file; needs python3\n"
+    "      --spy=FILE.svg     draw the pattern, also sorted by levels; likewise\n"
     "      --rhs              from a .tar.gz, read the right-hand side instead\n"
     "      --threads=N        threads of the reader\n"
     "      --low-memory       read with little more memory than the matrix takes\n"
@@ -49,6 +51,7 @@ static void take_threads(const option_row *row, const char *text, void *user)
 static const option_row rows[] = {
     {"json", 0, NO_TEXT, take_flag, AT(json)},
     {"plot", 0, TEXT, take_text, AT(plot)},
+    {"spy", 0, TEXT, take_text, AT(spy)},
     {"rhs", 0, NO_TEXT, take_flag, AT(rhs)},
     {"threads", 0, TEXT, take_threads, .most = 100001,
      .what = "--threads needs a positive number, but got"},
@@ -68,7 +71,7 @@ static void parse_arguments(int argc, char **argv, arguments *a)
     a->files = argv + optind;
     a->count = argc - optind;
     if (a->count < 1) wrong("no file given", NULL);
-    if (a->plot && a->count > 1) wrong("--plot supports only one file", NULL);
+    if ((a->plot || a->spy) && a->count > 1) wrong("--plot and --spy support only one file", NULL);
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -81,11 +84,11 @@ static int run(const arguments *a, facts *f)
         if (one) code = one;
         else if (!a->json) printf(k ? "\n" : ""), print_text(&f[k]);
     }
-    if (a->json && !(code && a->count == 1)) {
+    if (a->json) {
         int printed = print_json(f, a->count);
         if (printed) code = printed;
     }
-    if (a->plot && !code) code = plot_widths(a->plot, f);
+    if (!code) code = plot(a, f);
     return code;
 }
 
@@ -93,6 +96,7 @@ int main(int argc, char **argv)
 {
     arguments a;
     open_standard_streams();
+    document_for_wrong_use(argc, argv, "--json");
     parse_arguments(argc, argv, &a);
     facts *f = calloc((size_t)a.count, sizeof *f);
     int code = f ? run(&a, f) : out_of_memory();

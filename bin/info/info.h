@@ -15,13 +15,26 @@ typedef struct arguments {
     int count;
     bool json;
     bool rhs;         /* the right-hand side of an archive is looked at instead */
-    const char *plot; /* a file; NULL: none */
+    const char *plot; /* the file for the widths of levels; NULL: none */
+    const char *spy;  /* the file for the pattern; NULL: none */
     int threads;      /* to read with; 0: the default */
     int64_t memory;   /* bytes of arrays and unpacked text; 0: the default */
     bool low_memory;
 } arguments;
 
 enum { ANALYSES = 2, LOWER = 0, UPPER, PERMUTED, TRIANGLES };
+
+enum { IN_FILE, BY_LEVEL, ORDERS };
+
+typedef struct spy_cell {
+    int64_t count; /* entries */
+    double levels; /* sum of the levels of their rows */
+} spy_cell;
+
+typedef struct spy { /* a pattern as a grid */
+    int64_t cells;   /* in a row */
+    spy_cell *cell;  /* [cells*cells]; NULL: not asked for */
+} spy;
 
 typedef struct analysis { /* a way to find the levels */
     const char *how;      /* trs_info.analysis; NULL: it was not asked for */
@@ -42,6 +55,7 @@ typedef struct triangle {
     int64_t zero;                    /* ... that are stored and 0 */
     double floor;                    /* bytes that every solve must move */
     analysis levels_by[ANALYSES];    /* with --json */
+    spy spy[ORDERS];                 /* with --spy */
 } triangle;
 
 typedef struct facts {
@@ -59,12 +73,18 @@ typedef struct facts {
 int facts_read(const arguments *a, const char *file, facts *f);
 void facts_free(facts *f);
 
+/* The entries of row i in the triangle are *p ... *end - 1; columns ascend. */
+void row_part(const trs_mm *mm, bool lower, int64_t i, int64_t *p, int64_t *end);
+
+/* Sets t->spy; returns a trs_status.  level [n], and t has its levels and their widths. */
+int spy_make(const trs_mm *mm, bool lower, const int32_t *level, triangle *t);
+
 void print_text(const facts *f);
 
-/* An object for one file, an array for several; a file that could not be read has an "error". */
+/* An object for one file, an array for several; of a file that could not be read what was known. */
 int print_json(const facts *f, int count);
 
-/* Draws the width of every level into an SVG file. */
-int plot_widths(const char *file, const facts *f);
+/* Draws what the options say into SVG files. */
+int plot(const arguments *a, const facts *f);
 
 #endif

@@ -3,13 +3,13 @@
 
 #include "info.h"
 #include "base/noun.h"
+#include "bin/common/output/document.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 #ifdef HAVE_JANSSON
-#include <jansson.h>
 #endif
 
 static const char *format_name(const facts *f)
@@ -58,11 +58,6 @@ void print_text(const facts *f)
 
 #ifdef HAVE_JANSSON
 
-static json_t *number(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
 /* [{"how": "one sweep over the rows", "seconds": 0.01}, ...] */
 static json_t *analyses_json(const triangle *t)
 {
@@ -78,33 +73,34 @@ static json_t *triangle_json(const triangle *t)
 {
     return json_pack("{s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:I, s:I, s:o, s:o}", "entries",
                      (json_int_t)t->entries, "levels", (json_int_t)t->levels, "widest",
-                     (json_int_t)t->widest, "mean_width", number(t->mean_width), "median_width",
-                     number(t->median_width), "longest_row", (json_int_t)t->longest, "mean_row",
-                     number(t->mean_row), "missing_diagonals", (json_int_t)t->missing,
-                     "zero_diagonals", (json_int_t)t->zero, "floor_bytes", number(t->floor),
+                     (json_int_t)t->widest, "mean_width", document_number(t->mean_width),
+                     "median_width", document_number(t->median_width), "longest_row",
+                     (json_int_t)t->longest, "mean_row", document_number(t->mean_row),
+                     "missing_diagonals", (json_int_t)t->missing, "zero_diagonals",
+                     (json_int_t)t->zero, "floor_bytes", document_number(t->floor),
                      "level_analyses", analyses_json(t));
 }
 
-/* A name or a sentence; null where it is not UTF-8. */
-static json_t *text(const char *s)
-{
-    json_t *j = s ? json_string(s) : NULL;
-    return j ? j : json_null();
-}
-
+/* Of a file that could not be read: what was known when reading failed. */
 static json_t *facts_json(const facts *f)
 {
     const trs_mm *mm = &f->mm;
-    if (*f->error) return json_pack("{s:o, s:o}", "file", text(f->file), "error", text(f->error));
-    json_t *j = json_pack(
-        "{s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "file",
-        text(f->file), "format", format_name(f), "field", field_name(mm->field), "symmetry",
-        symmetry_name(mm->symmetry), "rows", (json_int_t)mm->rows, "cols", (json_int_t)mm->cols,
-        "stored", (json_int_t)mm->stored, "entries", (json_int_t)mm->nnz, "duplicates",
-        (json_int_t)mm->duplicates, "rounded", (json_int_t)mm->rounded, "sum_re", number(f->sum_re),
-        "sum_im", number(f->sum_im), "max_abs", number(f->max_abs), "seconds_read",
-        number(f->seconds), "triangle", text(f->shape));
-    for (int k = 0; j && k < TRIANGLES; k++)
+    json_t *j = document_new(*f->error ? EXIT_USAGE : EXIT_GOOD, f->error);
+    json_object_set_new(j, "file", document_text(f->file));
+    if (mm->size_line || !*f->error)
+        json_object_update_new(j, json_pack("{s:s, s:s, s:s, s:I, s:I}", "format", format_name(f),
+                                            "field", field_name(mm->field), "symmetry",
+                                            symmetry_name(mm->symmetry), "rows",
+                                            (json_int_t)mm->rows, "cols", (json_int_t)mm->cols));
+    if (*f->error) return j;
+    json_object_update_new(
+        j, json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "stored",
+                     (json_int_t)mm->stored, "entries", (json_int_t)mm->nnz, "duplicates",
+                     (json_int_t)mm->duplicates, "rounded", (json_int_t)mm->rounded, "sum_re",
+                     document_number(f->sum_re), "sum_im", document_number(f->sum_im), "max_abs",
+                     document_number(f->max_abs), "seconds_read", document_number(f->seconds),
+                     "triangle", document_text(f->shape)));
+    for (int k = 0; k < TRIANGLES; k++)
         if (f->part[k].name) json_object_set_new(j, f->part[k].name, triangle_json(&f->part[k]));
     return j;
 }
@@ -112,11 +108,8 @@ static json_t *facts_json(const facts *f)
 int print_json(const facts *f, int count)
 {
     json_t *j = count == 1 ? facts_json(f) : json_array();
-    for (int k = 0; j && count > 1 && k < count; k++) json_array_append_new(j, facts_json(&f[k]));
-    int failed = !j || json_dumpf(j, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER) ||
-                 fputc('\n', stdout) == EOF;
-    json_decref(j);
-    return failed ? (complain("cannot write the report"), EXIT_USAGE) : EXIT_GOOD;
+    for (int k = 0; count > 1 && k < count; k++) json_array_append_new(j, facts_json(&f[k]));
+    return document_write(j, stdout);
 }
 
 #else

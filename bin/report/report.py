@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""Show results of trisolve-bench: a page, figures, or what each solver is worth.
+"""Show results of the programs: a page, figures, or what each solver is worth.
 
 It reads the CSV that `trisolve-bench --csv=FILE` writes.  A row of that file is a Cell: one solver on
-one triangle.  A Result is a triangle with its cells.  Lines that begin with # are left out.
+one triangle.  The JSON of trisolve-sparse becomes figures too.  A Result is a triangle with its cells.  Lines that begin with # are left out.
 """
 
 import argparse
 import csv
 import html
+import json
 import math
 import os
 import re
 import sys
 import tempfile
+import textwrap
 from collections import namedtuple
 
 NAN = float("nan")
@@ -182,7 +184,8 @@ COLOURS = ("#4e79a7 #f28e2b #e15759 #59a14f #b07aa1 #9c755f #76b7b2 #d4a017 #ff9
            "#a65200 #8c1d20 #24571b #6b3d63 #4d3627 #2f6f6b #7a5c00 #c2185b #b9b9b9").split()
 MARKS = ("m-3-3h6v6h-6z", "m0-4l4 4l-4 4l-4-4z", "m0-4l4 7h-8z", "m0 4l4-7h-8z", "m-4 0h8m-4-4v8",
          "m-3-3l6 6m0-6l-6 6")
-WIDTH, LEFT, RIGHT = 860, 70, 60
+DASHES = tuple(f'stroke-dasharray="{d}"' for d in ("none", "8 3", "2 2", "9 3 2 3", "5 5", "14 3"))
+WIDTH, LEFT, RIGHT = 420, 70, 24  # legible on a phone, where it is scaled to 390 or less
 MOST_DRAWN = 300  # triangles that are drawn one by one
 
 
@@ -198,12 +201,12 @@ def ticks(axis):
     if not axis.log:
         span = axis.high - axis.low
         decade = 10.0 ** math.floor(math.log10(span / 5))
-        step = next(s * decade for s in (1, 2, 5, 10) if span / (s * decade) <= 8)
+        step = next(s * decade for s in (1, 2, 5, 10) if span / (s * decade) <= 7)
         first = math.ceil(axis.low / step)
         return [k * step for k in range(first, math.floor(axis.high / step + 1e-9) + 1)]
     decades = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)
-    steps = (1, 2, 5) if len(decades) < 6 else (1,)
-    every = [s * 10.0 ** d for d in decades for s in steps]
+    steps = (1, 2, 5) if len(decades) < 4 else (1,)
+    every = [s * 10.0 ** d for d in decades[::len(decades) // 8 + 1] for s in steps]
     return [t for t in every if axis.low * 0.999 <= t <= axis.high * 1.001]
 
 
@@ -211,15 +214,30 @@ def text(x, y, words, more=""):
     return f'<text x="{x}" y="{y}" {more}>{html.escape(str(words))}</text>\n'
 
 
-def key(entries):
-    """The names of what is drawn, below the title: (sample, name) of each.  Where it ends, and it."""
-    wide = 50 + 8 * max(len(name) for _, name in entries)
-    columns = max(1, (WIDTH - LEFT) // wide)
-    out = ""
-    for k, (sample, name) in enumerate(entries):
-        x, y = LEFT + k % columns * wide, 50 + k // columns * 20
+def shorten(words, most):
+    return words if len(words) <= most else words[:most - 3] + "..."
+
+
+def head(title, entries):
+    """The title, and below it the names of what is drawn: (sample, name) of each.  Where they end, and they."""
+    out, top = "", 24
+    for words in textwrap.wrap(title, 50):
+        out += text(WIDTH / 2, top, words, 'text-anchor="middle" font-size="15"')
+        top += 20
+    names = [shorten(name, 46) for _, name in entries]
+    wide = 50 + 8 * max(map(len, names), default=0)
+    columns = max(1, (WIDTH - 30) // wide)
+    for k, ((sample, _), name) in enumerate(zip(entries, names)):
+        x, y = 16 + k % columns * wide, top + 6 + k // columns * 20
         out += f'<g transform="translate({x} {y})">{sample}</g>' + text(x + 34, y + 4, name)
-    return 60 + (len(entries) - 1) // columns * 20, out
+    return top + 22 + (len(entries) - 1) // columns * 20, out
+
+
+def svg(title, height, body):
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
+            f'width="{WIDTH}" font-family="sans-serif" font-size="13">'
+            f"<title>{html.escape(title)}</title>\n"
+            f'<rect width="100%" height="100%" fill="#fff"/>\n{body}</svg>\n')
 
 
 def line(d, colour, about, style="", fill="none"):
@@ -230,8 +248,8 @@ def line(d, colour, about, style="", fill="none"):
 class Plot:
     """A figure: its title, a key, and a grid between the ranges (low, high, logarithmic) of two axes.
     Rows, and not an axis, may be on the left: then y is None."""
-    def __init__(self, title, entries, x, y, labels=("", ""), left=LEFT, height=400):
-        top, self.body = key(entries)
+    def __init__(self, title, entries, x, y, labels=("", ""), left=LEFT, height=320):
+        top, self.body = head(title, entries)
         self.title, self.top, self.bottom = title, top, top + height
         self.x = x = Axis(*x[:2], left, WIDTH - RIGHT, x[2])
         self.body += (f'<path fill="none" stroke="#bbb" d="M{x.start} {top}H{x.end}V{self.bottom}'
@@ -252,13 +270,7 @@ class Plot:
         return f"{at(self.x, x)} {at(self.y, y)}"
 
     def figure(self, name, caption=""):
-        return Figure(name, caption, (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {self.bottom + 50}" '
-            f'width="{WIDTH}" font-family="sans-serif" font-size="13">'
-            f"<title>{html.escape(self.title)}</title>\n"
-            f'<rect width="100%" height="100%" fill="#fff"/>\n'
-            + text(WIDTH / 2, 24, self.title, 'text-anchor="middle" font-size="15"')
-            + self.body + "</svg>\n"))
+        return Figure(name, caption, svg(self.title, self.bottom + 50, self.body))
 
 
 # ---- figures of triangles ------------------------------------------------------------------------
@@ -277,10 +289,10 @@ def profile(run):
         return []
     chosen = sorted(r for c, r in pairs if c.chosen)
     styles = [(n, ratios[n], COLOURS[run.order.index(n) % 20],
-               'stroke-width="2"' + ' stroke-dasharray="7 3"' * (run.order.index(n) // 10 % 2))
+               'stroke-width="2" ' + DASHES[run.order.index(n) % 6])
               for n in drawn]
     if chosen:
-        styles.append(("automatic choice", chosen, "#000", 'stroke-width="3" stroke-dasharray="2 3"'))
+        styles.append(("automatic choice", chosen, "#000", 'stroke-width="4" stroke-opacity="0.5"'))
     plot = Plot("Performance profile of the solves",
                 [(line("M0 0h28", colour, n, style), n) for n, _, colour, style in styles],
                 (1, end, True), (0, 1, False), ("times as long as the fastest", "share of the triangles"))
@@ -348,6 +360,36 @@ def levels(run, c):
     return [plot.figure("levels", caption)]
 
 
+def roofline(run):
+    """Rates over the memory's bandwidth, by how long the bytes take over how long the levels do."""
+    points = {}
+    for r in run.solved:
+        for cell in (c for c in r.cells.values() if c.good and c.competes):
+            memory, wait = cell.number("floor_memory"), cell.number("floor_levels")
+            if memory > 0 and wait > 0 and cell.solve > 0 and (cell is r.best or cell.chosen):
+                name = "fastest solver" if cell is r.best else "automatic choice, if another"
+                points.setdefault(name, []).append((memory / wait, memory / cell.solve))
+    if max(map(len, points.values()), default=0) < 2:
+        return []
+    xs, ys = zip(*(p for found in points.values() for p in found))
+    low, high = min(xs + (0.5,)) / 1.2, max(xs + (2,)) * 1.2
+    looks = dict(zip(sorted(points, reverse=True), zip(MARKS[1::-1], ("#1f3b57", "#f28e2b"))))
+    plot = Plot("Roofline of the solves",
+                [(line("M0 0h28", "#000", "roof", 'stroke-width="2"'), "roof: memory, and levels one after the other")] +
+                [(line("M14 0" + m, c, n, fill=c), n) for n, (m, c) in looks.items()],
+                (low, high, True), (min(ys + (low,)) / 1.2, max(ys + (1,)) * 2, True),
+                ("time for the bytes / time for the levels", "share of the memory's bandwidth"))
+    plot.body += line("M" + "L".join(plot.point(x, min(1, x)) for x in (low, 1, high)), "#000", "roof", 'stroke-width="2"')
+    for name, (mark, colour) in looks.items():
+        plot.body += line("".join(f"M{plot.point(x, y)}{mark}" for x, y in points[name]), colour, name,
+                          'fill-opacity="0.6"', fill=colour)
+    caption = ("A point is a triangle. On the right the bytes of the matrix, B and X take longer than its levels wait "
+               "for each other, and the bandwidth is the limit; on the left the levels are. Solvers that rewrite "
+               "levels, and several threads, can be above the roof, which is that of one core; so can all if costs were measured "
+               "on a busy machine.")
+    return [plot.figure("roofline", caption)]
+
+
 def bars(run, c):
     """Ratios matrix by matrix.  A bar reaches from 1 to its ratio, so that twice as fast and half as
     fast look alike.  Of very many triangles nothing is drawn."""
@@ -356,14 +398,14 @@ def bars(run, c):
     colour = {n: COLOURS[run.order.index(n) % 20] for n in c.points}
     ratios = {name: dict(points) for name, points in c.points.items()}
     row = 8 * len(c.points) + 8
-    left = LEFT + 6 * min(40, max(len(r.name) for r in run.solved))
+    left = 16 + 6 * min(24, max(len(r.name) for r in run.solved))
     plot = Plot(f"Solve time over that of {c.reference} (below 1: faster)",
                 [(f'<rect y="-5" width="28" height="10" fill="{colour[n]}"/>', n) for n in c.points],
                 (c.low, c.high, True), None, left=left, height=row * len(run.solved))
     x = plot.x
     for k, r in enumerate(run.solved):
         y = plot.top + k * row
-        plot.body += text(left - 8, y + row / 2 + 4, r.name[-40:], 'font-size="11" text-anchor="end"')
+        plot.body += text(left - 8, y + row / 2 + 4, r.name[-24:], 'font-size="11" text-anchor="end"')
         for j, name in enumerate(n for n in c.points if r in ratios[n]):
             v = ratios[name][r]
             ends = sorted((at(x, v), at(x, 1)))
@@ -374,7 +416,7 @@ def bars(run, c):
                 plot.body += text(at(x, v) + 4, y + 11 + 8 * j, f"{v:.4g}", 'font-size="9"')
     plot.body += f'<path stroke="#000" d="M{at(x, 1)} {plot.top}V{plot.bottom}"/>\n'
     caption = (f"Bars begin at 1, {c.reference}: to the left a solver is faster, to the right it is "
-               "slower. A bar that is longer than the axis is cut off, and its ratio is written at "
+               "slower. They are in the order of the key. A bar that is longer than the axis is cut off, and its ratio is written at "
                "its end." + c.left_out)
     return [plot.figure("solve", caption)]
 
@@ -431,18 +473,103 @@ def widths(file, title):
     for row in csv.DictReader(file):
         steps.setdefault(row["triangle"], []).append((float(row["level"]), int(row["rows"])))
     every = [p for points in steps.values() for p in points]
-    looks = {name: (COLOURS[k], f'stroke-width="{3 if k == 0 and len(steps) > 1 else 1.5}"')
+    looks = {name: (COLOURS[k], f'stroke-width="{3 if k == 0 and len(steps) > 1 else 1.5}" ' + DASHES[k])
              for k, name in enumerate(steps)}  # the second one is drawn over the first
     end = max(level for level, _ in every)
     margin = 0.02 * (end + 0.5)
     plot = Plot(title, [(line("M0 0h28", *look[:1], n, look[1]), n) for n, look in looks.items()],
                 (-0.5 - margin, end + margin, False), (0.8, 2 * max(rows for _, rows in every), True),
-                ("level", "rows"))
+                ("level", "rows that can be solved in parallel"))
     for name, points in steps.items():
         d = "M" + plot.point(*points[0])
         d += "".join(f"H{at(plot.x, level)}V{at(plot.y, rows)}" for level, rows in points[1:])
         plot.body += line(d, looks[name][0], name, looks[name][1])
     return plot.figure("widths").svg
+
+
+RAMP = "#fde725 #a0da39 #4ac16d #1fa187 #277f8e #365c8d #46327e #2d0b45".split()  # from light to dark
+
+
+def spy(file, title):
+    """The pattern of each triangle, in the order of the file and by levels.  A row of the CSV is a cell with entries."""
+    panels = {}
+    for row in csv.DictReader(file):
+        panels.setdefault((row["triangle"], row["order"]), []).append(row)
+    top, body = head(title, [])
+    for k, colour in enumerate(RAMP):
+        body += f'<rect x="{128 + 20 * k}" y="{top}" width="20" height="12" fill="{colour}"/>\n'
+    body += text(120, top + 11, "first level", 'text-anchor="end"') + text(296, top + 11, "last level")
+    top += 38
+    side = (WIDTH - 52) // 2
+    for k, ((name, order), cells) in enumerate(panels.items()):
+        x, y = 16 + k % 2 * (side + 20), top + k // 2 * (side + 56)
+        count, last = int(cells[0]["cells"]), int(cells[0]["levels"]) - 1
+        body += text(x, y, name) + text(x, y + 16, order, 'font-size="12"')
+        shades = {}
+        for c in cells:
+            shade = int(float(c["level"]) / last * (len(RAMP) - 0.01)) if last else 0
+            shades.setdefault(shade, []).append(f'M{c["column"]} {c["row"]}h1v1h-1z')
+        body += (f'<g transform="translate({x} {y + 24}) scale({side / count:.5g})">'
+                 f'<rect width="{count}" height="{count}" fill="#f4f4f4" stroke="#bbb" stroke-width="{count / side:.3g}"/>\n'
+                 + "".join(f'<path fill="{RAMP[s]}" d="{"".join(d)}"/>\n' for s, d in sorted(shades.items())) + "</g>\n")
+    return svg(title, top + (len(panels) + 1) // 2 * (side + 56), body)
+
+
+# ---- documents of trisolve-sparse --json --------------------------------------------------------
+
+def label_of(document):
+    k = document.get("krylov")
+    how = [k["method"]] if k else []
+    if "factor" in document:
+        how += [document["factor"]["library"], document["factor"]["ordering"]]
+    return ", ".join([os.path.basename(document["matrix"]["file"])] + how)
+
+
+def read_documents(files):
+    """What trisolve-sparse --json has written; []: the files are CSV."""
+    if not all(f.endswith(".json") for f in files):
+        return []
+    return [json.load(open(f, encoding="utf-8")) for f in files]
+
+
+def residuals(documents):
+    found = [d for d in documents if d.get("krylov")]
+    curves = {label_of(d): [(k, v) for k, v in enumerate(d["krylov"]["history"]) if v] for d in found}
+    if not curves:
+        return []
+    styles = [(n, COLOURS[k % 20], 'stroke-width="2" ' + DASHES[k % 6]) for k, n in enumerate(curves)]
+    xs, ys = zip(*(p for points in curves.values() for p in points))
+    target = min(d["krylov"]["rtol"] for d in found)
+    plot = Plot("Residuals", [(line("M0 0h28", c, n, style), n) for n, c, style in styles],
+                (0, max(1, *xs), False), (min(ys + (target,)) / 2, max(ys) * 2, True), ("iteration", "|b - A x| / |b|"))
+    plot.body += f'<path stroke="#000" d="M{plot.x.start} {at(plot.y, target)}H{plot.x.end}"/>\n'
+    for name, colour, style in styles:
+        plot.body += line("M" + "L".join(plot.point(*p) for p in curves[name]), colour, name, style)
+    return [plot.figure("residuals", "The line across is the tolerance.")]
+
+
+PARTS = {"read": "#d9d9d9", "factor": "#f28e2b", "analysis": "#4e79a7", "solve": "#1c1e21"}
+
+
+def times(documents):
+    """Where the time went, a bar for each document."""
+    split = [(label_of(d), {**d["seconds"], "solve": d["seconds"]["solve"]["median"]})
+             for d in documents if d.get("seconds", {}).get("solve")]
+    if not split:
+        return []
+    plot = Plot("Time from the file to x", [(f'<rect y="-5" width="28" height="10" stroke="#000" fill="{c}"/>', p)
+                                            for p, c in PARTS.items()],
+                (0, 100, False), None, ("% of the time", ""), left=16, height=44 * len(split) + 8)
+    for k, (name, seconds) in enumerate(split):
+        y, done = plot.top + 44 * k + 18, 0.0
+        about = ", ".join(f"{p} {1e3 * seconds[p]:.3g} ms" for p in PARTS)
+        total = sum(seconds[p] for p in PARTS)
+        plot.body += text(plot.x.start + 4, y - 2, f"{shorten(name, 44)}: {1e3 * total:.3g} ms", 'font-size="12"')
+        for part, colour in PARTS.items():
+            begin, done = done, done + 100 * seconds[part] / total
+            plot.body += (f'<rect x="{at(plot.x, begin)}" y="{y + 3}" width="{at(plot.x, done) - at(plot.x, begin):.1f}" '
+                          f'height="18" stroke="#000" stroke-width="0.5" fill="{colour}"><title>{html.escape(about)}</title></rect>\n')
+    return [plot.figure("times", "From left to right: reading, factors, analysis, and one solve.")]
 
 
 # ---- figures of --dense: those of the documents, and both families whole -------------------------
@@ -498,7 +625,7 @@ def make_figures(run):
     if run.dense:
         return [f for one in DENSE_FIGURES.split("\n")[1:-1] for f in dense_figure(run, *one.split("|"))]
     c = Comparison(run)
-    return profile(run) + levels(run, c) + bars(run, c) + totals(run)
+    return profile(run) + levels(run, c) + roofline(run) + bars(run, c) + totals(run)
 
 
 # ---- the page ------------------------------------------------------------------------------------
@@ -521,7 +648,7 @@ vertical-align:top;white-space:nowrap}th{font-weight:600;box-shadow:inset 0 -1px
 tr:nth-child(2n+3) td{background:var(--shade)}td:first-child,th:first-child{text-align:left;position:sticky;
 left:0;background:var(--paper)}td.why,th.why,.word{text-align:left}td.why{white-space:normal;min-width:16em}
 tr.best td{font-weight:600}td small{font-weight:400;margin-left:.4em}tr:target td,:target>h3{background:#fd05}
-figure{margin:1.5em 0}figure svg{display:block;width:100%;max-width:860px;min-width:520px;height:auto}
+figure{margin:1.5em 0}figure svg{display:block;width:100%;max-width:600px;height:auto}
 figcaption{max-width:54rem}@media(max-width:40rem){body{padding:.7rem}td,th{padding:.15em .45em;font-size:14px}
 td:first-child{min-width:9em;max-width:11em;white-space:normal;overflow-wrap:anywhere}td small{display:block;
 margin:0}}
@@ -838,26 +965,30 @@ class Parser(argparse.ArgumentParser):
 
 def main():
     p = Parser(prog="trisolve-report", description="Show results of trisolve-bench.")
-    p.add_argument("csv", nargs="+", help="what trisolve-bench --csv has written; -: standard input")
+    p.add_argument("file", nargs="+", help="CSV of trisolve-bench, or with --plot documents of "
+                   "trisolve-sparse --json; -: standard input")
     p.add_argument("-o", "--html", metavar="FILE", help="write a page; -: to standard output")
     p.add_argument("--plot", metavar="DIR", help="write each figure to DIR/NAME.svg")
     p.add_argument("--widths", metavar="TITLE", help="write a figure of the levels that the CSV of "
                    "trisolve-info has to standard output")
+    p.add_argument("--spy", metavar="TITLE", help="the same for a pattern")
     p.add_argument("--regret", action="store_true", help="print how much longer the systems take "
                    "without each solver that is neither a baseline nor a vendor's")
     p.add_argument("--solves", metavar="K", type=int, default=300,
                    help="with --regret: solves for each analysis (default %(default)s)")
     args = p.parse_args()
-    if not (args.html or args.plot or args.widths or args.regret):
-        p.error("one of -o, --plot, --widths and --regret is needed")
-    if args.widths:
-        write("-", widths(open(0, encoding="utf-8"), args.widths))
+    if not (args.html or args.plot or args.widths or args.spy or args.regret):
+        p.error("one of -o, --plot, --widths, --spy and --regret is needed")
+    if args.widths or args.spy:
+        draw = widths if args.widths else spy
+        write("-", draw(open(0, encoding="utf-8"), args.widths or args.spy))
         return
-    run = Run(args.csv)
+    documents = read_documents(args.file) if args.plot else []
+    run = None if documents else Run(args.file)
     if args.html:
         write(args.html, make_page(run))
     if args.plot:
-        figures = make_figures(run)
+        figures = residuals(documents) + times(documents) if documents else make_figures(run)
         os.makedirs(args.plot, exist_ok=True)
         for f in figures:
             write(os.path.join(args.plot, f.name + ".svg"), f.svg)

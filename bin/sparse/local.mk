@@ -7,7 +7,7 @@ bin_trisolve_sparse_SOURCES = bin/sparse/args.c bin/sparse/args.h bin/sparse/exi
 	bin/sparse/steps/steps.c bin/sparse/failure.c bin/sparse/json.c \
 	bin/sparse/left_out.c bin/sparse/list.c bin/sparse/problem.c bin/sparse/problem.h \
 	bin/sparse/report.c bin/sparse/report.h bin/sparse/rhs.c bin/sparse/solve.c \
-	bin/sparse/solve.h bin/sparse/sparse.c $(FILES) $(NUMBERS) $(OPTIONS) $(BINARY) $(COSTS_OF_CPU)
+	bin/sparse/solve.h bin/sparse/sparse.c $(DOCUMENT) $(FILES) $(NUMBERS) $(OPTIONS) $(BINARY) $(COSTS_OF_CPU)
 bin_trisolve_sparse_LDFLAGS = $(RPATH_BIN)
 bin_trisolve_sparse_LDADD = $(FACTOR_LIBS) $(TRISOLVE) $(JANSSON_LIBS)
 

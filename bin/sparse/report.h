@@ -56,8 +56,9 @@ void explain_divergence(report *r); /* the same if a Krylov method did not conve
 
 void print_text(const report *r);
 void print_interrupted(const report *r); /* what is known after Ctrl-C */
-int print_json(const report *r);         /* an exit code */
-int list_solvers(void);                  /* likewise */
+/* The same as JSON.  status: the exit status so far.  Returns an exit code. */
+int print_json(const report *r, int status);
+int list_solvers(void); /* an exit code */
 void report_free(report *r);
 
 /* ---- what text and JSON have in common ------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include "bin/common/files.h"
 #include "bin/common/message.h"
 #include "bin/common/numbers.h"
+#include "bin/common/output/document.h"
 #include "bin/common/output/progress.h"
 #include "bin/costs/first_use.h"
 
@@ -92,10 +93,8 @@ static int run(const arguments *a, problem *p, report *r)
     progress_end();
     if (!rc && is_interrupted()) rc = TRS_ECANCELED;
     if (rc) return exit_code(rc);
-    if (a->json) code = print_json(r);
-    else if (!a->quiet) print_text(r);
+    if (!a->json && !a->quiet) print_text(r);
     if (r->steps.failed) return exit_code(r->steps.failed);
-    if (code) return code;
     if (*r->failure) return complain("%s", r->failure), EXIT_INACCURATE;
     if (!is_singular(r)) return EXIT_GOOD;
     complain("the matrix is singular to working precision: x may have no correct digits");
@@ -120,6 +119,7 @@ int main(int argc, char **argv)
     problem p = {0};
     report r = {.args = &a, .problem = &p, .forward = NAN, .refined = -1};
     open_standard_streams();
+    document_for_wrong_use(argc, argv, "--json");
     parse_arguments(argc, argv, &a);
     catch_interrupts();
     if (!a.solver && !a.no_calibrate) know_this_cpu();
@@ -127,6 +127,10 @@ int main(int argc, char **argv)
     int code = a.use_wisdom ? run_with_wisdom(&a, &p, &r) : run(&a, &p, &r);
     progress_end();
     if (is_interrupted() && code) print_interrupted(&r);
+    if (a.json) {
+        const int printed = print_json(&r, is_interrupted() ? EXIT_INTERRUPTED : code);
+        if (!code) code = printed;
+    }
     problem_free(&p);
     report_free(&r);
     if (is_interrupted()) end_interrupted();

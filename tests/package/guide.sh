@@ -1,5 +1,5 @@
 #!/bin/sh
-# guide.sh: every command of doc/guide.md runs, and prints what the guide says, but for numbers.
+# guide.sh: every command of doc/guide.md, doc/start.md and doc/levels.md runs, and prints what these say, but for numbers.
 #
 # A block ```console has commands behind "$ " and what they print; a line "..." stands for any number of lines.  A block
 # behind <!-- file: NAME --> is that file.  What is not in this build, and a block behind <!-- needs: WHAT --> where WHAT
@@ -30,7 +30,7 @@ awk '
     /^```/ && out == "" { if (file != "") out = file; file = ""; next }
     /^```/ { close(out); out = ""; next }
     out != "" { print >out }
-    END { print count >"blocks" }' "$source/doc/guide.md"
+    END { print count >"blocks" }' "$source/doc/guide.md" "$source/doc/start.md" "$source/doc/levels.md"
 
 # What block needs, in words, unless it is here.
 lacking() {

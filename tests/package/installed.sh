@@ -33,6 +33,9 @@ done >err 2>&1
 if [ -s "$pages/trs_plan_create.3" ] && [ ! -s err ]; then ok 'every function has a man page'
 else not_ok 'functions without a man page'; fi
 
+# ---- the JSON Schema --------------------------------------------------------------------------------------------
+expect 0 'the JSON Schema' cmp "$(find "$moved" -name trisolve-1.schema.json)" "$source/doc/trisolve-1.schema.json"
+
 # ---- what a program has to link: libc, libm, OpenMP; of CUDA what is not linked statically ------------------
 needs='libc libm libgomp libomp libpthread libdl librt libgcc_s libstdc++ libcudart ld-linux-x86-64'
 if ! command -v readelf >/dev/null; then ok 'needs # SKIP no readelf'; else

@@ -62,7 +62,7 @@ for tool in gcc automake libtoolize pkg-config; do stub $tool </dev/null; done
 
 # machine UID: everything installed, on-line; a fresh checkout
 needed='gcc g++ make autoconf automake libtool pkg-config'
-wanted='libsuitesparse-dev libopenblas-dev liblapacke-dev libcmocka-dev libarchive-dev libjansson-dev libxxhash-dev python3
+wanted='libsuitesparse-dev libopenblas-dev liblapacke-dev libcmocka-dev libarchive-dev libjansson-dev libxxhash-dev python3 python3-jsonschema
         libeigen3-dev gfortran xz-utils mandoc bash-completion'
 machine() {
     rm -rf tree state home

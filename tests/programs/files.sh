@@ -89,7 +89,7 @@ for to in - /dev/stdout /dev/fd/1 /proc/self/fd/1; do
     expect 0 "results to $to" bench -q --csv=$to "$m"; says out 'cpu-serial'
     if [ "$(grep -c . out)" = 2 ]; then ok 'nothing else'; else not_ok 'something else'; fi
 done
-expect 0 'no table among results' bench --json=- "$m"; if [ "$(head -c 1 out)" = '[' ]; then ok 'an array'; else not_ok 'no array'; fi
+expect 0 'no table among results' bench --json=- "$m"; if [ "$(head -c 1 out)" = '{' ]; then ok 'a document'; else not_ok 'no document'; fi
 expect 1 'nothing to resume' bench --resume --csv=- "$m"; says err '--resume needs a regular file'
 expect 1 'two at once' bench --json=- --csv=- "$m"; says err 'only one of'
 expect 1 'and the choice' bench --choice --csv=- "$m"; says err 'only one of'

@@ -106,6 +106,15 @@ draw "$m/seed5.mtx"; for level in -0.5 0.5 1.5; do says csv ",$level,[23]\$"; do
 expect 0 'a plot' "$info" --plot=x.svg "$m/rdb3200l.mtx"; says x.svg '<svg'; says x.svg 'lower: 80 levels'
 expect 0 'of a diagonal matrix' "$info" --plot=d.svg diagonal.mtx
 says d.svg 'd="M[0-9. ]*H[0-9.]*V[0-9.]*"><title>lower: 1 level<' # its one level
+# rows 1 and 3 of the file are of level 0, row 2 of level 1
+printf '%%%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 1\n2 2 1\n3 3 1\n2 1 1\n' >three.mtx
+spied() { (PATH=$folder/recorder:$PATH; "$info" --spy=drawn.svg "$1") >out 2>err </dev/null; }
+spied three.mtx
+for cell in 0,0,0.0 1,0,1.0 1,1,1.0 2,2,0.0; do says csv "^lower: 2 levels,order of the file,3,2,$cell\$"; done
+for cell in 0,0,0.0 2,0,1.0 2,2,1.0 1,1,0.0; do says csv "^lower: 2 levels,rows sorted by levels,3,2,$cell\$"; done
+expect 0 'nothing else' test "$(wc -l <csv)" = 9
+expect 0 'a pattern' "$info" --spy=s.svg "$m/rdb3200l.mtx"; says s.svg 'rows sorted by levels'; says s.svg '>upper: 80 levels<'
+expect 1 'no pattern' "$info" --spy=none.svg "$m/lp_afiro.mtx"; says err '--spy: .* no levels'; absent none.svg
 expect 1 'a plot nowhere' "$info" --plot=no/folder/x.svg "$m/seed5.mtx"; says err 'no/folder/x.svg: .*No such file'
 mkdir none
 for tool in sed ls rm cat dirname basename mkdir mv cp grep; do # of libtool's script around the program
@@ -146,8 +155,8 @@ expect 0 'JSON of the diagonal' "$info" --json pivots.mtx; says out '"missing_di
 expect 0 'JSON of a permuted triangle' "$info" --json permuted.mtx
 says out '^  "triangle": "permuted"'; says out '"how": "one sweep over the rows"'
 says out '"how": "topological sort by in-degree \(CSC\)"'
-expect 1 'JSON of nothing' "$info" --json missing.mtx; silent out; says err 'missing.mtx: '
-expect 1 'JSON of several' "$info" --json arrow.mtx missing.mtx; says out '"error": "missing.mtx: '
+expect 1 'JSON of nothing' "$info" --json missing.mtx; says out '^  "status": 1,'; says err 'missing.mtx: '
+expect 1 'JSON of several' "$info" --json arrow.mtx missing.mtx; says out '"message": "missing.mtx: '
 printf '%%%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 inf\n' >inf.mtx
 expect 0 'JSON of infinity' "$info" --json inf.mtx; says out '"sum_re": null'
 
@@ -177,7 +186,7 @@ while IFS=$tab read -r file role verdict line must rows cols stored entries re i
         if check "$file" "$rows" "$cols" "$stored" "$entries" "$re" "$im" "$max"; then ok "$file"; else
             not_ok "$file: other figures than the table's"; fi
     elif [ $got = 1 ] && [ "$verdict" != accept ]; then
-        if [ -s out ]; then not_ok "$file: refused, and something printed"
+        if [ "$(fact status)" != 1 ]; then not_ok "$file: refused, and no status 1"
         elif grep -qF -- "trisolve-info: $where" err; then ok "$file refused"
         else not_ok "$file: does not name $where"; fi
     else not_ok "$file: exit $got, must be: $verdict"; fi

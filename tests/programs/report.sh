@@ -44,8 +44,8 @@ says figures/profile.svg '<title>cpu-level: fastest on 66.7%, solves 66.7%</titl
 says figures/profile.svg '<title>automatic choice: fastest on 33.3%, solves 100.0%</title>'
 says figures/solve.svg '<title>one, cpu-level: 0.125</title>'; says figures/solve.svg '<title>two, cpu-other: 0.5</title>'
 says figures/solve.svg '<title>th&amp;ree, cpu-other: 2</title>'; says figures/levels.svg 'Solve time over that of cpu-serial, by levels'
-# rho of cpu-serial is 1/3 from 1 on, 2/3 from 2 on, 1 from 8 on; the axis ends at 8.4; x = 70 + 730 log r / log 8.4
-d=$(awk 'BEGIN { printf "H70(.0)?V[0-9.]*H%.1fV[0-9.]*H%.1fV[0-9.]*H800", 70 + 730 * log(2) / log(8.4), 70 + 730 * log(8) / log(8.4) }')
+# rho of cpu-serial is 1/3 from 1 on, 2/3 from 2 on, 1 from 8 on; the axis ends at 8.4; x = 70 + 326 log r / log 8.4
+d=$(awk 'BEGIN { printf "H70(.0)?V[0-9.]*H%.1fV[0-9.]*H%.1fV[0-9.]*H396", 70 + 326 * log(2) / log(8.4), 70 + 326 * log(8) / log(8.4) }')
 says figures/profile.svg "$d\"><title>cpu-serial"
 expect 0 'from standard input' sh -c "python3 '${TRISOLVE_REPORT:-$source/bin/report/report.py}' - -o - <three.csv"
 mv out again.html
@@ -115,6 +115,31 @@ says page.html '<b>100 %</b> of the choices are the fastest'; says page.html '<a
 says page.html '<tr id="m3"><td>bad</td><td class="why">row 3: diagonal is missing'
 says figures/solve.svg 'over that of cusparse'; expect 1 'one is cut off, a full one left out' grep -q dense-serial figures/solve.svg
 says page.html 'Not drawn: dense-serial, which stores'
+
+# ---- the roof: memory takes 2 us, levels 1 us and then 8; solves of 4 and 16 us have 1/2 and 1/8 of the bandwidth ---
+{
+    echo "$columns,floor_memory,floor_levels"
+    cell wide 2 cpu-serial cpu host 0 host good 4e-6 | sed 's/$/,2e-6,1e-6/'; cell deep 8 cpu-serial cpu host 0 host good 16e-6 | sed 's/$/,2e-6,8e-6/'
+} >roof.csv
+expect 0 'a roof' report roof.csv --plot roof; says roof/roofline.svg '<title>fastest solver</title>'
+# x from 1/4.8 to 2.4, y from 1/9.6 to 2: the roof is 1 from x = 1 on; the points are below it
+x() { awk "BEGIN { printf \"%.1f\", 70 + 326 * log($1 * 4.8) / log(2.4 * 4.8) }"; }
+says roof/roofline.svg "L$(x 1) [0-9.]*L396[0-9.]* [0-9.]*\"><title>roof"
+says roof/roofline.svg "d=\"M$(x 2) [0-9.]*m0-4.*M$(x 1/4) [0-9.]*m0-4[^M]*\"><title>fastest solver"
+
+# ---- documents of trisolve-sparse: a residual is halved in each of 4 iterations; 1 + 2 + 3 + 4 ms --------------------
+document() {
+    echo "{\"matrix\": {\"file\": \"m/$1.mtx\"}, \"krylov\": {\"method\": \"cg\", \"rtol\": 0.1, \"history\": [1, 0.5, 0.25, 0.125, 0.0625]},"
+    echo "\"seconds\": {\"read\": 1e-3, \"factor\": 2e-3, \"analysis\": 3e-3, \"solve\": {\"median\": 4e-3}}}"
+}
+document one >one.json; document two >two.json; echo '{"matrix": {"file": "x"}}' >failed.json
+expect 0 'documents' report one.json two.json failed.json --plot solved
+says solved/residuals.svg '<title>one.mtx, cg</title>'; says solved/residuals.svg '<title>two.mtx, cg</title>'
+says solved/times.svg 'read 1 ms, factor 2 ms, analysis 3 ms, solve 4 ms'; says solved/times.svg 'one.mtx, cg: 10 ms'
+# 380 pixels are 100 %
+for width in 38.0 76.0 114.0 152.0; do says solved/times.svg "width=\"$width\""; done
+d=$(awk 'BEGIN { for (k = 0; k < 5; k++) printf "%s%.1f [0-9.]*", k ? "L" : "M", 70 + 326 * k / 4 }')
+says solved/residuals.svg "d=\"$d\"><title>one.mtx"
 
 # ---- full matrices: solver k of the table takes (k + 1) n ns --------------------------------------------------
 {

@@ -327,7 +327,7 @@ if "$solve" --json "$m/seed5.mtx" 2>&1 | grep -q 'without jansson'; then skip JS
     tr -d ' \n' <out >line
     says line '"determinant":\{"phase":\[-0.59999999999999998,0.80000000000000004\],"mantissa":1.875,"exponent":3\}'
     says out '"rhs": "A . ones"'; says out '"precision": "double precision"'
-    expect 3 'JSON of an overflow' "$solve" --json grows.mtx grows_b.mtx; says out '"failure": "x overflows first in row 3, column 1"'; says out '"backward_error": null'
+    expect 3 'JSON of an overflow' "$solve" --json grows.mtx grows_b.mtx; says out '"message": "x overflows first in row 3, column 1"'; says out '"backward_error": null'
     expect 3 'JSON of a refinement' "$solve" --json --factor=ilu0 --refine=200 "$m/rdb3200l.mtx"; says out '"refinement_stopped": "diverged"'; says out '"refined": '
 fi
 finish

@@ -21,7 +21,7 @@ static int flush_report(report *p)
 static int begin(reports *r, const session *s, const reporter *by, const char *file)
 {
     report *p = &r->report[r->count];
-    *p = (report){stdout, s, &s->settings, &r->all, by, {.f = NULL}};
+    *p = (report){.f = stdout, .session = s, .settings = &s->settings, .all = &r->all, .by = by};
     int code = file ? file_open(&p->out, file) : EXIT_GOOD;
     if (code) return code;
     if (file) p->f = p->out.f;
@@ -64,13 +64,15 @@ int reports_add(reports *r, const result *one)
     return code;
 }
 
-int reports_end(reports *r, bool complete)
+int reports_end(reports *r, bool complete, int status)
 {
     int code = EXIT_GOOD;
     for (int k = 0; k < r->count; k++) {
         report *p = &r->report[k];
-        int ended = complete && p->by->end ? p->by->end(p) : EXIT_GOOD;
-        const bool whole = complete && !ended;
+        const bool wanted = complete || p->by == &reporter_json;
+        p->status = status;
+        int ended = wanted && p->by->end ? p->by->end(p) : EXIT_GOOD;
+        const bool whole = wanted && !ended;
         const int closed = p->f == stdout ? flush_output(EXIT_GOOD) : file_close(&p->out, whole);
         if (!ended) ended = closed;
         if (!code) code = ended;

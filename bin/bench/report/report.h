@@ -33,10 +33,11 @@ typedef struct report { /* what a reporter writes, and from what */
     const result_list *all;   /* the results so far */
     const struct reporter *by;
     output out; /* behind f; of standard output not in use */
+    int status; /* the exit status of the run, known at its end */
 } report;
 
 /* They return exit codes; NULL stands for one that does nothing.  end is called when the run is
- * complete.  Whether f could be written is seen to in report.c. */
+ * complete; that of JSON, which has the exit status, always.  Whether f could be written is seen to in report.c. */
 typedef struct reporter {
     int (*begin)(const report *p);
     int (*add)(const report *p, const result *r);
@@ -55,8 +56,9 @@ typedef struct reports {
 
 int reports_begin(reports *r, const session *s);
 int reports_add(reports *r, const result *one);
-/* Also after a reports_begin that failed.  Files that are not complete are dropped: the old ones stay. */
-int reports_end(reports *r, bool complete);
+/* Also after a reports_begin that failed.  Files that are not complete are dropped: the old ones stay.
+ * status: the exit status so far. */
+int reports_end(reports *r, bool complete, int status);
 
 /* The name of the first that appears as a file when the run is complete; NULL: there is none. */
 const char *reports_first_file(const reports *r);
