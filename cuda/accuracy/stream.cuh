@@ -65,7 +65,7 @@ template <class T> static __device__ inline T sum_lanes(T s, int lanes)
 /* x where it is in 0 .. most, else the nearer of the two. */
 __device__ inline int64_t clamp_to(int64_t x, int64_t most)
 {
-    return x < 0 ? 0 : x < most ? x : most;
+    return min(max(x, (int64_t)0), most);
 }
 
 /* The sum of row begin .. end - 1, by its lanes; all rows of the warp are from .. to - 1. */

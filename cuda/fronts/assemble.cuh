@@ -41,6 +41,7 @@ __device__ void add_child(const fronts_view<T> &v, const strip &down, const stri
     const int a = down.share->begin + (int)threadIdx.x % 32;
     const int b = across.share->begin + (int)threadIdx.x / 32;
     const int a_end = down.share->end, b_end = across.share->end;
+    const auto has = [&](int i, int j) { return i < a_end && j < b_end && !(triangle && i < j); };
     T x[COLUMNS][ROWS];
     int row[ROWS], column[COLUMNS];
 #pragma unroll
@@ -51,15 +52,13 @@ __device__ void add_child(const fronts_view<T> &v, const strip &down, const stri
         column[p] = at < b_end ? to[at] - across.begin : -1;
 #pragma unroll
         for (int q = 0; q < ROWS; q++)
-            if (a + 32 * q < a_end && at < b_end && !(triangle && a + 32 * q < at))
-                x[p][q] = from[(int64_t)at * c.rows + a + 32 * q];
+            if (has(a + 32 * q, at)) x[p][q] = from[(int64_t)at * c.rows + a + 32 * q];
     }
 #pragma unroll
     for (int p = 0; p < COLUMNS; p++)
 #pragma unroll
         for (int q = 0; q < ROWS; q++) {
-            const bool above = triangle && a + 32 * q < b + ASSEMBLE_WARPS * p;
-            if (column[p] < 0 || row[q] < 0 || above) continue;
+            if (!has(a + 32 * q, b + ASSEMBLE_WARPS * p)) continue;
             tile[column[p]][row[q]] = tile[column[p]][row[q]] + x[p][q];
         }
 }
