@@ -350,6 +350,33 @@ static void test_cut(void **state)
     }
 }
 
+/* The line of an error in a text of several hundred thousand bytes, which is read in parts. */
+static void test_far_errors(void **state)
+{
+    (void)state;
+    enum { ROWS = 30000 };
+    char *text = malloc((size_t)ROWS * 60), *to = text;
+    char sentence[80];
+    assert_non_null(text);
+    to += sprintf(to, "title\n %d %d %d %d\nrua %d %d %d 0\n(I10) (I10) (E24.16)\n", 3 * ROWS + 1,
+                  ROWS + 1, ROWS, ROWS, ROWS, ROWS, ROWS);
+    for (int j = 1; j <= ROWS + 1; j++) to += sprintf(to, "%10d\n", j);
+    for (int j = 1; j <= ROWS; j++) to += sprintf(to, "%10d\n", j);
+    for (int j = 1; j <= ROWS; j++) to += sprintf(to, "%24.16e\n", 1.0 / j);
+    for (int part = 1; part < 10; part++) {
+        char *at = text + (to - text) * part / 10;
+        int line = 1;
+        while (at[-1] != '\n') at--;
+        for (const char *p = text; p < at; p++) line += *p == '\n';
+        const char saved = *at;
+        *at = 'x';
+        snprintf(sentence, sizeof sentence, ": line %d: 'x", line);
+        assert_refused(text, to - text, TRS_EMATRIX, sentence);
+        *at = saved;
+    }
+    free(text);
+}
+
 static int make_file(void **state)
 {
     (void)state;
@@ -370,7 +397,7 @@ int main(void)
         cmocka_unit_test(test_harwell),   cmocka_unit_test(test_harwell_symmetric),
         cmocka_unit_test(test_exponents), cmocka_unit_test(test_formats),
         cmocka_unit_test(test_fields),    cmocka_unit_test(test_pattern),
-        cmocka_unit_test(test_cut)};
+        cmocka_unit_test(test_cut),       cmocka_unit_test(test_far_errors)};
     return cmocka_run_group_tests_name("rb", tests, make_file, remove_file);
 }
 

@@ -831,6 +831,30 @@ static void test_compact_lines(void **state)
     free(all);
 }
 
+/* A line among compact ones that is none, although numbers of the right count and size are there or near. */
+static void test_wrong_lines(void **state)
+{
+    (void)state;
+    static const char *const field[] = {"pattern", "real", "complex"};
+    static const char *const wrong[3][8] = {
+        {"1\n2", "1 2 3", "1 2 3 4", "1", "0 1", "1 100", "1-2", "1 2-"},
+        {"1\n2 5", "1 2\n5", "1 2 5 6", "1 2 3 4 5 6", "1 2", "1 2 5-", "1 2 5\t6", "1 2,5"},
+        {"1\n2 5 6", "1 2\n5 6", "1 2 5\n6", "1 2 5", "1 2 5 6 7", "1 2 3 4 5 6 7 8", "1 2 5 6\t7",
+         "1 2 5-6"}};
+    for (int parts = 0; parts < 3; parts++)
+        for (int k = 0; k < 8; k++) {
+            char lines[2000], *to = lines;
+            to += sprintf(to, "%%%%MatrixMarket matrix coordinate %s general\n99 99 40\n",
+                          field[parts]);
+            for (int row = 1; row <= 40; row++) {
+                const char *const rest[] = {"", " 0.5", " 0.5 -2"};
+                if (row == 20) to += sprintf(to, "%s\n", wrong[parts][k]);
+                else to += sprintf(to, "%d %d%s\n", row, 2 * row, rest[parts]);
+            }
+            assert_refused(lines, NULL, TRS_EFORMAT, 22, "");
+        }
+}
+
 /* Of several errors deep in a large file the first one is reported, with its line. */
 static void test_far_errors(void **state)
 {
@@ -1335,8 +1359,8 @@ int main(void)
         cmocka_unit_test(test_words),          cmocka_unit_test(test_as_trs_mat),
         cmocka_unit_test(test_refusals),       cmocka_unit_test(test_no_file),
         cmocka_unit_test(test_locale),         cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_far_errors),     cmocka_unit_test(test_long_lines),
-        cmocka_unit_test(test_standard_input),
+        cmocka_unit_test(test_wrong_lines),    cmocka_unit_test(test_far_errors),
+        cmocka_unit_test(test_long_lines),     cmocka_unit_test(test_standard_input),
 #ifdef HAVE_LIBARCHIVE
         cmocka_unit_test(test_packed),         cmocka_unit_test(test_collection_archive),
         cmocka_unit_test(test_bomb),
