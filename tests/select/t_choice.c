@@ -531,6 +531,7 @@ static void predictions_are_times(void **state)
             print_message("# %s, %d rows: %g s\n", s->name, m[j].n, i.predicted);
             assert_true(i.predicted >= 0 && isfinite(i.predicted));
             assert_true(j % 2 == 0 || i.predicted >= before);
+            if (s->place == TRS_ON_CPU) assert_null(strstr(i.costs, "GPU"));
             before = i.predicted;
             trs_plan_destroy(p);
         }
