@@ -332,6 +332,46 @@ static void test_pattern(void **state)
     trs_mm_free(&mm);
 }
 
+/* Integers are exact or refused where they are asked for, and so is a complex matrix where a real one is. */
+static void test_values_asked_for(void **state)
+{
+    (void)state;
+    static const char form[] = "title\n 3 1 1 1\n%cua 2 2 2 0\n(8I10) (8I10) %s\n"
+                               "         1         2         3\n         1         2\n%s\n";
+    static const struct {
+        char kind;
+        const char *format, *values, *refused;
+    } cases[] = {{'i', "(2I20)", "                  -7    9007199254740991", NULL},
+                 {'i', "(2I20)", "                  -7    9007199254740993", "below 2^53"},
+                 {'i', "(2I20)", "   -9007199254740992                   1", "below 2^53"},
+                 {'c', "(4F5.1)", "  1.0  2.0  3.0  4.0", "a real one is needed"}};
+    for (int k = 0; k < 4; k++) {
+        const trs_mm_options opt = {.integers = cases[k].kind == 'i',
+                                    .real_only = cases[k].kind == 'c'};
+        char text[400];
+        trs_mm mm;
+        snprintf(text, sizeof text, form, cases[k].kind, cases[k].format, cases[k].values);
+        if (!cases[k].refused) {
+            read_text(text, &opt, &mm);
+            assert_int_equal(mm.dtype, TRS_I64);
+            assert_memory_equal(mm.val, ((int64_t[]){-7, 9007199254740991}), 2 * sizeof(int64_t));
+            assert_int_equal(mm.rounded, 0);
+        } else {
+            FILE *f = fopen(file, "w");
+            assert_non_null(f);
+            fputs(text, f);
+            fclose(f);
+            assert_int_equal(trs_rb_read(file, &opt, &mm),
+                             opt.integers ? TRS_EMATRIX : TRS_ESUPPORT);
+            if (!strstr(trs_message(), cases[k].refused)) print_error("%s\n", trs_message());
+            assert_non_null(strstr(trs_message(), cases[k].refused));
+            assert_null(mm.val);
+            assert_int_equal(mm.rounded, opt.integers);
+        }
+        trs_mm_free(&mm);
+    }
+}
+
 /* A file that is cut off anywhere is refused or, when only blanks and the last digits are missing, read.  Sanitizers show
  * here how RBio copes with it. */
 static void test_cut(void **state)
@@ -392,12 +432,17 @@ static int remove_file(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matrices),  cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_harwell),   cmocka_unit_test(test_harwell_symmetric),
-        cmocka_unit_test(test_exponents), cmocka_unit_test(test_formats),
-        cmocka_unit_test(test_fields),    cmocka_unit_test(test_pattern),
-        cmocka_unit_test(test_cut),       cmocka_unit_test(test_far_errors)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_matrices),
+                                       cmocka_unit_test(test_refusals),
+                                       cmocka_unit_test(test_harwell),
+                                       cmocka_unit_test(test_harwell_symmetric),
+                                       cmocka_unit_test(test_exponents),
+                                       cmocka_unit_test(test_formats),
+                                       cmocka_unit_test(test_fields),
+                                       cmocka_unit_test(test_pattern),
+                                       cmocka_unit_test(test_cut),
+                                       cmocka_unit_test(test_far_errors),
+                                       cmocka_unit_test(test_values_asked_for)};
     return cmocka_run_group_tests_name("rb", tests, make_file, remove_file);
 }
 
