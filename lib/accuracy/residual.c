@@ -52,11 +52,9 @@ int trs_check_columns(const trs_mat *A, trs_op op, int nrhs, const void *X, int6
 
 int trs_sums_new(const trs_memory *mem, int64_t n, trs_sums *s)
 {
-    s->re = trs_alloc(mem, 4 * n, sizeof *s->re);
-    if (!s->re) return trs_fail(TRS_EMEM, "out of memory for the sums of a residual");
-    s->im = s->re + n;
-    s->size = s->re + 2 * n;
-    s->row = s->re + 3 * n;
+    long double *p = trs_alloc(mem, 4 * n, sizeof *p);
+    if (!p) return trs_fail(TRS_EMEM, "out of memory for the sums of a residual");
+    *s = trs_sums_at(p, n);
     return TRS_OK;
 }
 

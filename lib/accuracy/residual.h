@@ -26,6 +26,12 @@ trs_column trs_column_of(const void *X, int r, int64_t ld, trs_layout layout, tr
 int trs_check_columns(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx,
                       const void *Y, int64_t ldy, trs_layout layout, bool apart);
 
+/* In 4 n numbers from p on. */
+static inline trs_sums trs_sums_at(long double *p, int64_t n)
+{
+    return (trs_sums){p, p + n, p + 2 * n, p + 3 * n};
+}
+
 /* Returns TRS_OK, TRS_EMEM.  The caller frees s->re. */
 int trs_sums_new(const trs_memory *mem, int64_t n, trs_sums *s);
 

@@ -13,7 +13,7 @@ libcore_la_SOURCES += lib/analysis/supernodal/amalgamation.c \
 
 # tests
 if HAVE_CMOCKA
-check_PROGRAMS += tests/analysis/t_level tests/analysis/t_supernodes
+check_PROGRAMS += tests/analysis/t_level tests/analysis/t_supernodes tests/analysis/t_trapezoids
 tests_analysis_t_supernodes_SOURCES = tests/analysis/t_supernodes.c tests/analysis/supernodal_reference.c tests/analysis/supernodal_reference.h
 endif
 

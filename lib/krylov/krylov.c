@@ -122,11 +122,9 @@ static int make_there(trs_krylov *k, const sizes *s, char **host)
 
 static void make_here(trs_krylov *k, const sizes *s, char **at)
 {
-    const int64_t n = k->opt.n;
     set_space(k, s, at);
     k->known = k->space.scalars;
-    long double *sum = take(at, s->exact);
-    k->sums = (trs_sums){sum, sum + n, sum + 2 * n, sum + 3 * n};
+    k->sums = trs_sums_at(take(at, s->exact), k->opt.n);
 }
 
 static int create(trs_krylov **krylov, const trs_krylov_options *o)

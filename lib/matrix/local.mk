@@ -8,7 +8,7 @@ DEVICE_H += lib/matrix/on_device.h
 
 # tests
 if HAVE_CMOCKA
-check_PROGRAMS += tests/matrix/t_check tests/matrix/t_import tests/matrix/t_canonical tests/matrix/t_permuted
+check_PROGRAMS += tests/matrix/t_check tests/matrix/t_import tests/matrix/t_canonical tests/matrix/t_operator tests/matrix/t_permuted
 if HAVE_CUDA
 check_PROGRAMS += tests/matrix/t_device_resident tests/matrix/t_device_import
 endif

@@ -33,6 +33,24 @@ static void check_chain(const trs_supernodes *s, int32_t t)
     }
 }
 
+/* Of each panel of D before the diagonal at least half is filled, as far as rows and columns without an entry tell. */
+static void check_filled(const trs_tri *t, const trs_supernodes *s, const trs_supernode *k)
+{
+    for (int u = 0; u < k->chain_place; u++) {
+        const trs_supernode *from = k - k->chain_place + u;
+        uint64_t rows = 0, columns = 0;
+        for (int i = 0; i < k->rows; i++)
+            for (int64_t p = t->ptr[k->first + i]; p < t->ptr[k->first + i + 1]; p++) {
+                const int32_t c = t->idx[p] - from->first;
+                if (c < 0 || c >= from->rows) continue;
+                rows |= (uint64_t)1 << i, columns |= (uint64_t)1 << c;
+            }
+        const int area = __builtin_popcountll(rows) * __builtin_popcountll(columns);
+        assert_true(2 * area >= k->rows * from->rows);
+        assert_true(s->panel[k->panel + u].columns == from->rows);
+    }
+}
+
 static int alone; /* batches so far of one supernode that has too many entries for a warp */
 
 /* Entries beside the diagonal block. */
@@ -169,7 +187,10 @@ static void compare(trs_context *ctx, const trs_tri *t, trs_supernodes *s)
     check_rows(t, s);
     check_stored(t, s);
     check_levels(s);
-    for (int k = 0; k < s->count; k++) check_supernode(s, k);
+    for (int k = 0; k < s->count; k++) {
+        check_supernode(s, k);
+        check_filled(t, s, &s->supernode[k]);
+    }
     for (int k = 0; k < s->tasks; k++) check_task(s, &s->task[k]);
     check_solve(t, s);
 }

@@ -20,11 +20,13 @@ static bool is_bad(const bad *d, int row)
     return false;
 }
 
-static bad draw_bad(int n, random_t *r)
+/* edges: the first and the last row are among them. */
+static bad draw_bad(int n, bool edges, random_t *r)
 {
     bad d = {.first = n};
     while (d.count < MOST && d.count < n / 2) {
         int row = random_below(r, n);
+        if (edges && d.count < 2) row = d.count ? n - 1 : 0;
         if (is_bad(&d, row)) continue;
         d.row[d.count++] = row;
         if (row < d.first) d.first = row;
@@ -110,7 +112,7 @@ static void run_case(const trs_solver *s, int number)
     f.unit = f.hidden = f.garbage = f.shuffled = false; /* the entries that update will see again */
     model m = model_new(number % 3 ? RANDOM : TWO_CHAINS, number % 5 < 2, true,
                         trs_is_complex(f.dtype), &r);
-    const bad d = draw_bad(m.n, &r);
+    const bad d = draw_bad(m.n, number / 2 % 2, &r);
     model sick = spoil(&m, &d, policy, &r), e = expected(&m, &d, policy, value);
     trs_mat a = show(&sick, &f, &r);
     trs_options opt = {.solver = s->name,

@@ -159,6 +159,12 @@ static void test_null(void **state)
     assert_refused(trs_solver_get(0, NULL), TRS_EARG);
     assert_refused(trs_solver_get(-1, &(trs_solver_info){0}), TRS_EARG);
     assert_refused(trs_solver_get(10000, &(trs_solver_info){0}), TRS_EARG);
+    for (int k = 0; trs_solver_at(k); k++) {
+        trs_solver_info s;
+        assert_int_equal(trs_solver_get(k, &s), TRS_OK);
+        assert_string_equal(s.needs, trs_solver_at(k)->place == TRS_ON_CPU ? "cpu" : "cuda");
+        assert_true(*s.name && *s.about && s.available == !*s.why);
+    }
     trs_plan_destroy(NULL);
     trs_work_destroy(NULL);
     p = ready(val4, NULL);
@@ -755,6 +761,7 @@ static void analyse_again(const trs_solver *s, trs_order order)
     trs_plan *p = ready(val4, &opt);
     const int32_t *topo, *lv;
     double x[4];
+    trs_info info;
     int rc = TRS_EMEM;
     for (long fail = 0; rc && fail < 1000; fail++) {
         c.calls = 0, c.fail_at = fail;
@@ -772,6 +779,8 @@ static void analyse_again(const trs_solver *s, trs_order order)
         assert_near(p, x4);
     }
     assert_int_equal(rc, TRS_OK);
+    assert_int_equal(trs_plan_info(p, &info), TRS_OK);
+    assert_true(info.seconds_levels <= info.seconds_analyse); /* a part of it, not of all of them */
     trs_plan_destroy(p);
     assert_int_equal(c.live, 0);
 }

@@ -29,6 +29,7 @@ static int note(const trs_phase *p)
     assert_true(pthread_equal(w->caller, pthread_self()));
     for (int k = 0; k < 4; k++) assert_int_equal(p->reserved[k], 0);
     assert_true(p->done <= 1);
+    if (!strstr("reading, writing, factorization", p->name)) assert_true(p->done == -1);
     const bool same = w->last && !strcmp(w->last, p->name);
     if (same) assert_true(p->done <= 0 || p->done >= w->done); /* 0: it begins once more */
     else {

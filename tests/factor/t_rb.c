@@ -332,6 +332,46 @@ static void test_pattern(void **state)
     trs_mm_free(&mm);
 }
 
+/* Integers are exact or refused where they are asked for, and so is a complex matrix where a real one is. */
+static void test_values_asked_for(void **state)
+{
+    (void)state;
+    static const char form[] = "title\n 3 1 1 1\n%cua 2 2 2 0\n(8I10) (8I10) %s\n"
+                               "         1         2         3\n         1         2\n%s\n";
+    static const struct {
+        char kind;
+        const char *format, *values, *refused;
+    } cases[] = {{'i', "(2I20)", "                  -7    9007199254740991", NULL},
+                 {'i', "(2I20)", "                  -7    9007199254740993", "below 2^53"},
+                 {'i', "(2I20)", "   -9007199254740992                   1", "below 2^53"},
+                 {'c', "(4F5.1)", "  1.0  2.0  3.0  4.0", "a real one is needed"}};
+    for (int k = 0; k < 4; k++) {
+        const trs_mm_options opt = {.integers = cases[k].kind == 'i',
+                                    .real_only = cases[k].kind == 'c'};
+        char text[400];
+        trs_mm mm;
+        snprintf(text, sizeof text, form, cases[k].kind, cases[k].format, cases[k].values);
+        if (!cases[k].refused) {
+            read_text(text, &opt, &mm);
+            assert_int_equal(mm.dtype, TRS_I64);
+            assert_memory_equal(mm.val, ((int64_t[]){-7, 9007199254740991}), 2 * sizeof(int64_t));
+            assert_int_equal(mm.rounded, 0);
+        } else {
+            FILE *f = fopen(file, "w");
+            assert_non_null(f);
+            fputs(text, f);
+            fclose(f);
+            assert_int_equal(trs_rb_read(file, &opt, &mm),
+                             opt.integers ? TRS_EMATRIX : TRS_ESUPPORT);
+            if (!strstr(trs_message(), cases[k].refused)) print_error("%s\n", trs_message());
+            assert_non_null(strstr(trs_message(), cases[k].refused));
+            assert_null(mm.val);
+            assert_int_equal(mm.rounded, opt.integers);
+        }
+        trs_mm_free(&mm);
+    }
+}
+
 /* A file that is cut off anywhere is refused or, when only blanks and the last digits are missing, read.  Sanitizers show
  * here how RBio copes with it. */
 static void test_cut(void **state)
@@ -350,6 +390,33 @@ static void test_cut(void **state)
     }
 }
 
+/* The line of an error in a text of several hundred thousand bytes, which is read in parts. */
+static void test_far_errors(void **state)
+{
+    (void)state;
+    enum { ROWS = 30000 };
+    char *text = malloc((size_t)ROWS * 60), *to = text;
+    char sentence[80];
+    assert_non_null(text);
+    to += sprintf(to, "title\n %d %d %d %d\nrua %d %d %d 0\n(I10) (I10) (E24.16)\n", 3 * ROWS + 1,
+                  ROWS + 1, ROWS, ROWS, ROWS, ROWS, ROWS);
+    for (int j = 1; j <= ROWS + 1; j++) to += sprintf(to, "%10d\n", j);
+    for (int j = 1; j <= ROWS; j++) to += sprintf(to, "%10d\n", j);
+    for (int j = 1; j <= ROWS; j++) to += sprintf(to, "%24.16e\n", 1.0 / j);
+    for (int part = 1; part < 10; part++) {
+        char *at = text + (to - text) * part / 10;
+        int line = 1;
+        while (at[-1] != '\n') at--;
+        for (const char *p = text; p < at; p++) line += *p == '\n';
+        const char saved = *at;
+        *at = 'x';
+        snprintf(sentence, sizeof sentence, ": line %d: 'x", line);
+        assert_refused(text, to - text, TRS_EMATRIX, sentence);
+        *at = saved;
+    }
+    free(text);
+}
+
 static int make_file(void **state)
 {
     (void)state;
@@ -365,12 +432,17 @@ static int remove_file(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matrices),  cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_harwell),   cmocka_unit_test(test_harwell_symmetric),
-        cmocka_unit_test(test_exponents), cmocka_unit_test(test_formats),
-        cmocka_unit_test(test_fields),    cmocka_unit_test(test_pattern),
-        cmocka_unit_test(test_cut)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_matrices),
+                                       cmocka_unit_test(test_refusals),
+                                       cmocka_unit_test(test_harwell),
+                                       cmocka_unit_test(test_harwell_symmetric),
+                                       cmocka_unit_test(test_exponents),
+                                       cmocka_unit_test(test_formats),
+                                       cmocka_unit_test(test_fields),
+                                       cmocka_unit_test(test_pattern),
+                                       cmocka_unit_test(test_cut),
+                                       cmocka_unit_test(test_far_errors),
+                                       cmocka_unit_test(test_values_asked_for)};
     return cmocka_run_group_tests_name("rb", tests, make_file, remove_file);
 }
 

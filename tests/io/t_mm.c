@@ -647,6 +647,69 @@ static void test_refusals(void **state)
                    TRS_EMEM, 2, "limit of 2000000 bytes");
 }
 
+/* What is no Matrix Market file at all, what is wrong with a banner or the sizes, and entries that break a promise of it. */
+static void test_sentences(void **state)
+{
+    (void)state;
+    static const trs_mm_options real = {.real_only = 1}, integers = {.integers = 1};
+    static const struct {
+        const char *text;
+        int code, line;
+        const char *words;
+        const trs_mm_options *opt;
+    } refused[] = {
+        {"\xff\xfe%%", TRS_EFORMAT, 1, "UTF-16 text", NULL},
+        {"\xfe\xff%%", TRS_EFORMAT, 1, "UTF-16 text", NULL},
+        {"<!DOCTYPE html>\n", TRS_EFORMAT, 1, "a web page, not a matrix", NULL},
+        {"version https://git-lfs.github.com/spec/v1\n", TRS_EFORMAT, 1, "a git LFS pointer", NULL},
+        {"1 1 1\n", TRS_EFORMAT, 1, "the first line must be %%MatrixMarket", NULL},
+        {"t\n 3 1 1 1\nrua 2 2 2 0\n(8I10)\n", TRS_EFORMAT, 1, "-Boeing", NULL},
+        {"%%MatrixMarket\n", TRS_EFORMAT, 1, "the banner is incomplete: the object", NULL},
+        {"%%MatrixMarket matrix\n", TRS_EFORMAT, 1, "incomplete: the format must be", NULL},
+        {"%%MatrixMarket matrix array\n", TRS_EFORMAT, 1, "incomplete: the field must be", NULL},
+        {"%%MatrixMarket matrix array real\n", TRS_EFORMAT, 1, "incomplete: the symmetry", NULL},
+        {"%%MatrixMarket vector array real general\n", TRS_EFORMAT, 1, "found 'vector'", NULL},
+        {"%%MatrixMarket matrix csr real general\n", TRS_EFORMAT, 1, "found 'csr'", NULL},
+        {"%%MatrixMarket matrix array half general\n", TRS_EFORMAT, 1, "found 'half'", NULL},
+        {"%%MatrixMarket matrix array real lower\n", TRS_EFORMAT, 1, "found 'lower'", NULL},
+        {"%%MatrixMarket matrix array real general 1\n", TRS_EFORMAT, 1, "too many words", NULL},
+        {"%%MatrixMarket matrix array real general\r1 1\r1\r", TRS_EFORMAT, 1, "CR alone", NULL},
+        {"%%MatrixMarket matrix array pattern general\n", TRS_EFORMAT, 1, "the field pattern",
+         NULL},
+        {"%%MatrixMarket matrix coordinate pattern skew-symmetric\n", TRS_EFORMAT, 1,
+         "cannot be skew-symmetric", NULL},
+        {"%%MatrixMarket matrix coordinate pattern hermitian\n", TRS_EFORMAT, 1,
+         "cannot be hermitian", NULL},
+        {"%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 1\n", TRS_ESUPPORT, 1,
+         "a real matrix is required", &real},
+        {REAL "1 1\n", TRS_EFORMAT, 2, "expected rows, columns and entries", NULL},
+        {REAL "1 1 1 1\n", TRS_EFORMAT, 2, "too many numbers in the line", NULL},
+        {REAL "1 -1 1\n", TRS_EFORMAT, 2, "0 or more", NULL},
+        {REAL "1 1 1.0\n1 1 1\n", TRS_EFORMAT, 2, "a whole number", NULL},
+        {REAL "1 1 9223372036854775808\n", TRS_EFORMAT, 2, "larger than 2^63", NULL},
+        {REAL "1 1 99999999999999999999999\n", TRS_EFORMAT, 2, "larger than 2^63", NULL},
+        {REAL "2 2 2\n1 1 1\n" REAL "2 2 1\n2 2 1\n", TRS_EFORMAT, 4, "a second banner", NULL},
+        {"%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 1\n", TRS_EFORMAT, 3,
+         "(1, 2) is above the diagonal", NULL},
+        {"%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 2 1\n", TRS_EFORMAT, 3,
+         "diagonal entry 2 of a skew-symmetric matrix must be zero", NULL},
+        {"%%MatrixMarket matrix coordinate complex hermitian\n2 2 1\n2 2 1 1\n", TRS_EFORMAT, 3,
+         "diagonal entry 2 of a hermitian matrix must be real", NULL},
+        {"%%MatrixMarket matrix coordinate real symmetric\n2 3 1\n1 1 1\n", TRS_EFORMAT, 2,
+         "only a square matrix", NULL},
+        {"%%MatrixMarket matrix coordinate integer general\n3 3 2\n3 2 9223372036854775807\n3 2 "
+         "1\n",
+         TRS_EFORMAT, 0, "entry (3, 2) occurs more than once, and the sum does not fit", &integers},
+    };
+    trs_mm mm;
+    for (size_t k = 0; k < sizeof refused / sizeof refused[0]; k++)
+        assert_refused(refused[k].text, refused[k].opt, refused[k].code, refused[k].line,
+                       refused[k].words);
+    put_file("a.mtx", "\0\1\2\n", 4);
+    assert_int_equal(trs_mm_read(name("a.mtx"), NULL, &mm), TRS_EFORMAT);
+    assert_non_null(strstr(trs_message(), "binary data"));
+}
+
 static void test_no_file(void **state)
 {
     (void)state;
@@ -829,6 +892,30 @@ static void test_compact_lines(void **state)
     }
     trs_mm_free(&compact);
     free(all);
+}
+
+/* A line among compact ones that is none, although numbers of the right count and size are there or near. */
+static void test_wrong_lines(void **state)
+{
+    (void)state;
+    static const char *const field[] = {"pattern", "real", "complex"};
+    static const char *const wrong[3][8] = {
+        {"1\n2", "1 2 3", "1 2 3 4", "1", "0 1", "1 100", "1-2", "1 2-"},
+        {"1\n2 5", "1 2\n5", "1 2 5 6", "1 2 3 4 5 6", "1 2", "1 2 5-", "1 2 5\t6", "1 2,5"},
+        {"1\n2 5 6", "1 2\n5 6", "1 2 5\n6", "1 2 5", "1 2 5 6 7", "1 2 3 4 5 6 7 8", "1 2 5 6\t7",
+         "1 2 5-6"}};
+    for (int parts = 0; parts < 3; parts++)
+        for (int k = 0; k < 8; k++) {
+            char lines[2000], *to = lines;
+            to += sprintf(to, "%%%%MatrixMarket matrix coordinate %s general\n99 99 40\n",
+                          field[parts]);
+            for (int row = 1; row <= 40; row++) {
+                const char *const rest[] = {"", " 0.5", " 0.5 -2"};
+                if (row == 20) to += sprintf(to, "%s\n", wrong[parts][k]);
+                else to += sprintf(to, "%d %d%s\n", row, 2 * row, rest[parts]);
+            }
+            assert_refused(lines, NULL, TRS_EFORMAT, 22, "");
+        }
 }
 
 /* Of several errors deep in a large file the first one is reported, with its line. */
@@ -1333,8 +1420,9 @@ int main(void)
         cmocka_unit_test(test_duplicates),     cmocka_unit_test(test_integers),
         cmocka_unit_test(test_kind),           cmocka_unit_test(test_header),
         cmocka_unit_test(test_words),          cmocka_unit_test(test_as_trs_mat),
-        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_no_file),
-        cmocka_unit_test(test_locale),         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_sentences),
+        cmocka_unit_test(test_no_file),        cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_threads),        cmocka_unit_test(test_wrong_lines),
         cmocka_unit_test(test_far_errors),     cmocka_unit_test(test_long_lines),
         cmocka_unit_test(test_standard_input),
 #ifdef HAVE_LIBARCHIVE

@@ -176,6 +176,39 @@ static int whole(const char *text)
     return rc;
 }
 
+/* More entries than there is room for at first, and than there is after the room has grown. */
+static void test_many_entries(void **state)
+{
+    (void)state;
+    enum { MANY = 9000 };
+    MM_typecode code;
+    int M, N, nz, *I, *J;
+    double *val;
+    for (int parts = 0; parts < 3; parts++) {
+        static const char *const field[] = {"pattern", "real", "complex"};
+        FILE *f = fopen(path, "w");
+        assert_non_null(f);
+        fprintf(f, "%%%%MatrixMarket matrix coordinate %s general\n%d 7 %d\n", field[parts], MANY,
+                MANY);
+        for (int k = 0; k < MANY; k++) {
+            fprintf(f, "%d %d", k + 1, k % 7 + 1);
+            for (int part = 0; part < parts; part++) fprintf(f, " %d", 3 * k + part);
+            fputs("\n", f);
+        }
+        assert_int_equal(fclose(f), 0);
+        assert_int_equal(mm_read_mtx_crd(path, &M, &N, &nz, &I, &J, &val, &code), 0);
+        assert_true(M == MANY && N == 7 && nz == MANY);
+        for (int k = 0; k < MANY; k++) {
+            assert_true(I[k] == k + 1 && J[k] == k % 7 + 1);
+            for (int part = 0; part < parts; part++)
+                assert_true(val[parts * k + part] == 3 * k + part);
+        }
+        free(I);
+        free(J);
+        free(val);
+    }
+}
+
 /* Files for which mmio itself loops, overflows, or makes up what is not there. */
 static void test_what_mmio_gets_wrong(void **state)
 {
@@ -217,11 +250,9 @@ static void test_what_mmio_gets_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reading_by_hand),
-        cmocka_unit_test(test_whole_file),
-        cmocka_unit_test(test_old_file),
-        cmocka_unit_test(test_arrays),
-        cmocka_unit_test(test_what_mmio_gets_wrong),
+        cmocka_unit_test(test_reading_by_hand), cmocka_unit_test(test_whole_file),
+        cmocka_unit_test(test_old_file),        cmocka_unit_test(test_arrays),
+        cmocka_unit_test(test_many_entries),    cmocka_unit_test(test_what_mmio_gets_wrong),
     };
     return cmocka_run_group_tests_name("mmio", tests, make_file, remove_file);
 }

@@ -6,7 +6,9 @@
 #include "lu_batch/schedule.h"
 #include "matrix/whole.h"
 
-enum { N = 40 };
+enum { N = 180, WARP = 32 };
+
+static int most_lanes; /* that have shared a list */
 
 /* Calls item (user, place, by, sum), and checks that no pair of a level is written in the same level. */
 typedef struct run {
@@ -44,7 +46,8 @@ static void execute(const trs_lu_batch_list *l, bool elimination, double *lu, do
         for (int32_t t = l->level[level]; t < l->level[level + 1]; t++) {
             const int32_t first = l->task[2 * t], count = l->task[2 * t + 1] >> 8;
             const int lanes = 1 << (l->task[2 * t + 1] & 255);
-            assert_true(count > 0 && count * lanes <= 32);
+            assert_true(count > 0 && count * lanes <= WARP);
+            if (lanes > most_lanes) most_lanes = lanes;
             for (int32_t m = first; m < first + count; m++, items++) {
                 const int32_t at = l->item[m], by = l->by[m];
                 assert_true(r.written[at] < 0);
@@ -149,6 +152,7 @@ static void test_lists(void **state)
 {
     (void)state;
     for (int level = 0; level < 4; level++) check(level);
+    assert_int_equal(most_lanes, WARP);
 }
 
 int main(void)

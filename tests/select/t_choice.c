@@ -511,6 +511,34 @@ static void order_of_levels(void **state)
     no_machine(NULL);
 }
 
+/* What is predicted of a solver that is named is a time, or 0 if nothing is, and more rows take no less. */
+static void predictions_are_times(void **state)
+{
+    (void)state;
+    model m[] = {band(2000, 3), band(4000, 3), grid(40), grid(80), band(100, 99), band(200, 199)};
+    char why[200];
+    for (int k = 0; trs_solver_at(k); k++) {
+        const trs_solver *s = trs_solver_at(k);
+        double before = 0;
+        if (s->family != TRS_TRIANGLE || !trs_solver_available(s, 0, why, sizeof why)) continue;
+        for (int j = 0; j < 6; j++) {
+            const trs_options opt = {.solver = s->name, .threads = 1};
+            trs_info i;
+            int rc;
+            trs_plan *p = plan_of(&m[j], &opt, &rc);
+            assert_status(rc, TRS_OK);
+            assert_int_equal(trs_plan_info(p, &i), TRS_OK);
+            print_message("# %s, %d rows: %g s\n", s->name, m[j].n, i.predicted);
+            assert_true(i.predicted >= 0 && isfinite(i.predicted));
+            assert_true(j % 2 == 0 || i.predicted >= before);
+            if (s->place == TRS_ON_CPU) assert_null(strstr(i.costs, "GPU"));
+            before = i.predicted;
+            trs_plan_destroy(p);
+        }
+    }
+    for (int j = 0; j < 6; j++) model_free(&m[j]);
+}
+
 static void ask_inside(void *user, int64_t begin, int64_t end)
 {
     for (int64_t k = begin; k < end; k++) ((int *)user)[k] = trs_threads_given(8);
@@ -705,6 +733,7 @@ int main(void)
         cmocka_unit_test(measured_on_a_device),
         cmocka_unit_test_teardown(rows_that_wait, no_machine),
         cmocka_unit_test_teardown(order_of_levels, no_machine),
+        cmocka_unit_test(predictions_are_times),
         cmocka_unit_test(threads_that_there_are),
         cmocka_unit_test_teardown(large_ones, no_machine),
         cmocka_unit_test(what_cannot_be_tried),

@@ -10,6 +10,9 @@
 #endif
 
 #include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #ifdef _OPENMP
@@ -254,6 +257,53 @@ static void test_limit(void **state)
     trs_blas_end(&outer);
 }
 
+/* A BLAS whose functions are slow, and see whether another thread is in one of them. */
+static atomic_int inside, at_once;
+static int slow_threads = 6;
+
+static void look(void)
+{
+    if (atomic_fetch_add(&inside, 1) > 0) atomic_store(&at_once, 1);
+    for (int k = 0; k < 20; k++) sched_yield();
+    atomic_fetch_sub(&inside, 1);
+}
+
+static int slow_get(void)
+{
+    look();
+    return slow_threads;
+}
+
+static void slow_set(int threads)
+{
+    look();
+    slow_threads = threads;
+}
+
+static void *limit_often(void *threads)
+{
+    const trs_blas blas = {slow_get, slow_set, NULL};
+    trs_blas_limit limit;
+    for (int k = 0; k < 100; k++) {
+        trs_blas_begin(&limit, blas, *(const int *)threads);
+        trs_blas_end(&limit);
+    }
+    return NULL;
+}
+
+/* Threads that limit it at the same time do so one after the other, and leave it as it was. */
+static void test_limit_of_threads(void **state)
+{
+    (void)state;
+    pthread_t thread[3];
+    static const int threads[] = {1, 2, 3};
+    for (int k = 0; k < 3; k++)
+        assert_int_equal(pthread_create(&thread[k], NULL, limit_often, (void *)&threads[k]), 0);
+    for (int k = 0; k < 3; k++) assert_int_equal(pthread_join(thread[k], NULL), 0);
+    assert_int_equal(at_once, 0);
+    assert_int_equal(slow_threads, 6);
+}
+
 /* ---- all of it ------------------------------------------------------------------------------------ */
 
 int main(void)
@@ -269,6 +319,7 @@ int main(void)
                                          .initial_state = (void *)"umfpack"};
 #endif
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_limit);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_limit_of_threads);
 #ifdef HAVE_CHOLMOD
     tests[count++] =
         (struct CMUnitTest){"cholmod", test_factor, .initial_state = (void *)"cholmod"};
