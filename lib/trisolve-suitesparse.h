@@ -115,6 +115,33 @@ typedef struct trs_factor_options {
  *         is beyond the range of single precision. */
 TRS_API int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt);
 
+/* Compute the Schur complement of some rows s of A, and factor A(r, r), where r are the other rows:
+ *     S = A(s, s) - A(s, r) A(r, r)^-1 A(r, s)
+ *     trs_lu **lu ; in, out.  The factors of A(r, r), whose rows have the order that they have in A.
+ *         in: NULL, or the factors of an earlier call, which are updated (trs_lu_update).  The
+ *         caller destroys them, also after an error, unless *lu is NULL then.
+ *     const trs_mat *A ; in.  As in trs_factor, on the host.
+ *     int64_t count ; in.  The number of rows in s, 0 <= count <= n.
+ *     const int64_t *rows ; in [count].  The rows s, from 0, in any order; also the columns.
+ *     void *S ; out [ld*count], column-major.  S(i, j) belongs to rows[i] and rows[j].  Undefined
+ *         after an error.
+ *     int64_t ld ; in, >= count.
+ *     const trs_factor_options *opt ; in.  For the factors; signs is by row of A.  NULL: all
+ *         defaults.  An update uses only plan.memory.
+ * S, and B and X of trs_lu_solve with these factors, are in double precision, F64 or C64, whatever
+ * the dtype of A.  If A is TRS_SELFADJOINT, S is exactly Hermitian, with both triangles.  The
+ * function solves with count right-hand sides, and keeps no copy of A.
+ *
+ * A x = b then has the solution
+ *     S x(s) = b(s) - A(s, r) A(r, r)^-1 b(r),      A(r, r) x(r) = b(r) - A(r, s) x(s)
+ * By trs_lu_inertia, the inertia of a Hermitian A is that of A(r, r) plus that of S (Haynsworth).
+ * Returns what trs_factor, trs_lu_update and trs_lu_solve return, or:
+ *     TRS_EARG ; also if rows has an index out of range, or one twice.
+ *     TRS_EPIVOT ; A(r, r) is singular.  A message that names a row counts those of A(r, r).
+ *     TRS_ESUPPORT ; also if A is on a device, or opt->plan is for one. */
+TRS_API int trs_schur(trs_lu **lu, const trs_mat *A, int64_t count, const int64_t *rows, void *S,
+                      int64_t ld, const trs_factor_options *opt);
+
 /* ---- Rutherford-Boeing and Harwell-Boeing files ---------------------------------------- */
 
 /* Read a Rutherford-Boeing file (.rb), also packed or inside a .tar.gz of the SuiteSparse

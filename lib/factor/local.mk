@@ -30,10 +30,10 @@ check_PROGRAMS += tests/factor/t_lu_device
 tests_factor_t_lu_device_SOURCES = tests/factor/t_lu_device.c $(THERE)
 endif
 check_PROGRAMS += tests/factor/t_again tests/factor/t_lu tests/factor/t_lu_refine tests/factor/t_lu_solve_device \
-	tests/factor/t_rb tests/factor/t_lu_first
+	tests/factor/suitesparse/t_rb tests/factor/t_lu_first tests/factor/suitesparse/t_schur
 tests_factor_t_lu_solve_device_SOURCES = tests/factor/t_lu_solve_device.c $(THERE)
 if HAVE_CHOLMOD
-check_PROGRAMS += tests/factor/t_static tests/factor/t_ldlt
+check_PROGRAMS += tests/factor/suitesparse/t_static tests/factor/suitesparse/t_ldlt
 endif
 endif
 endif
@@ -48,7 +48,7 @@ libcore_suitesparse_la_SOURCES = lib/factor/suitesparse/cholmod.c lib/factor/sui
 	lib/factor/suitesparse/factor.c lib/factor/suitesparse/factor.h \
 	lib/factor/suitesparse/klu.c lib/factor/suitesparse/klu_order.c lib/factor/suitesparse/klu_order.h lib/factor/suitesparse/ldlt.c \
 	lib/factor/suitesparse/rb_fields.c lib/factor/suitesparse/rb_fields.h \
-	lib/factor/suitesparse/rb_read.c lib/factor/suitesparse/static.c \
+	lib/factor/suitesparse/rb_read.c lib/factor/suitesparse/schur.c lib/factor/suitesparse/static.c \
 	lib/factor/suitesparse/symbolic.c lib/factor/suitesparse/symbolic.h lib/factor/suitesparse/umfpack.c
 libcore_suitesparse_la_LIBADD = $(SUITESPARSE_LIBS)
 lib_LTLIBRARIES += libtrisolve-suitesparse.la

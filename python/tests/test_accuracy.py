@@ -112,6 +112,27 @@ def test_ldlt(rng, dtype):
 
 
 @needs_suitesparse
+@pytest.mark.parametrize("dtype", ["f8", "c16", "f4"])
+def test_schur(rng, dtype):
+    T = random_triangle(rng, 40, dtype)
+    A = sp.csr_array(T + T.conj().T + 20 * sp.identity(40, dtype=dtype))
+    s = rng.permutation(40)[:7]
+    r = np.setdiff1d(np.arange(40), s)
+    F = A.toarray().astype(np.result_type(dtype, "f8"))
+    for method in None, "ldlt":
+        S, lu = trisolve.schur(A, s, method=method)
+        expected = F[np.ix_(s, s)] - F[np.ix_(s, r)] @ np.linalg.solve(F[np.ix_(r, r)], F[np.ix_(r, s)])
+        np.testing.assert_allclose(S, expected, atol=1e-12)
+        b = values(rng, 33, F.dtype)
+        np.testing.assert_allclose(F[np.ix_(r, r)] @ lu.solve(b), b, atol=1e-12)
+        np.testing.assert_allclose(lu.update(2 * sp.csc_array(F[np.ix_(r, r)])).solve(2 * b), lu.solve(b) * 2)
+    with pytest.raises(trisolve.ArgumentError):
+        trisolve.schur(A, [1, 1])
+    S, lu = trisolve.schur(A, [])
+    assert S.shape == (0, 0) and lu.shape == (40, 40)
+
+
+@needs_suitesparse
 def test_ldlt_pivots():
     A = sp.csc_array([[0.0, 1.0], [1.0, 0.0]])
     with pytest.raises(trisolve.PivotError):
