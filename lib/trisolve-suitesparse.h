@@ -36,8 +36,12 @@ typedef struct trs_factor_options {
      * - "cholmod": for Hermitian positive definite matrices
      * - "static": L U with the pivots on the diagonal, or L L^H, on a device from the first values
      *   on; CHOLMOD orders A + A'
-     * - "ldlt": L D L^H of a Hermitian matrix that need not be definite, with D diagonal, for
-     *   quasi-definite matrices and others whose pivots on the diagonal are good; see boost
+     * - "ldlt": L D L^H of a Hermitian matrix that need not be definite, for quasi-definite matrices
+     *   and others whose pivots on the diagonal are good; see boost.  If the diagonal of the first A
+     *   has a zero, as of saddle points, and signs is NULL, D has blocks of 2 x 2 numbers as well.  A
+     *   matching of rows with large entries finds them before A is ordered.  All pivots are chosen
+     *   before the factorization, so rounding errors may grow: the factors keep A if solves have to
+     *   refine x (trs_lu_solve), and trs_lu_refine reports what is left
      * - NULL: "static" on a device, if each number on the diagonal is at least 1/100 of the largest
      *   of its column, or A is Hermitian with a positive diagonal; if the pattern is nearly
      *   symmetric; and if the factors take 5e7 flops or more.  If the pivots turn out to be bad
@@ -74,7 +78,10 @@ typedef struct trs_factor_options {
     double growth_limit;
     /* "ldlt" alone.  0: a zero pivot is an error.  In (0, 1]: a pivot d(i) that is smaller than
      * boost times the largest entry of column i of A, or has another sign than signs[i], is
-     * replaced by this product.  trs_lu_info counts them. */
+     * replaced by this product.  If the determinant of a block is smaller than boost times the
+     * square of its largest number, or that is smaller than boost after scaling, its rows have
+     * pivots of their own.  trs_lu_info counts the pivots that are replaced, trs_lu_middle the
+     * blocks */
     double boost;
     /* [n] by row of A, each 1 or -1, the sign of its pivot, or 0, if it is not known; copied.
      * NULL: none is known */

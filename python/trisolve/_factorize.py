@@ -46,7 +46,7 @@ def splu(A: AnyMatrix, permc_spec: Permc | None = None, diag_pivot_thresh: Any =
         SuperLU's; they make no difference here.
     method : {'umfpack', 'cholmod', 'klu', 'ldlt', 'static'}, optional
         None: chosen by the pattern and values of A.  "ldlt": L D L^H of a symmetric or Hermitian A that need not be
-        definite, with pivots on the diagonal.  "static": pivots on the diagonal, computed on a GPU.
+        definite, with pivots on the diagonal, and, if A has zeros there, of 2 x 2 numbers.  "static": pivots on the diagonal, computed on a GPU.
     ops : str
         The ops that will be solved; "N" alone takes less memory and a shorter analysis.
     single : bool

@@ -4,6 +4,10 @@
 #include "tests/common/full.h"
 #include "trisolve-suitesparse.h"
 
+#ifdef HAVE_LAPACKE
+#include <lapacke.h>
+#endif
+
 enum { N = 36, LOWER_PART = 13, NRHS = 3 };
 
 static void assert_not_factored(const trs_mat *m, const trs_factor_options *opt, int code,
@@ -92,24 +96,39 @@ static void check_inertia(const trs_lu *lu, const full *A)
 static void check_factors(const trs_lu *lu, const full *A)
 {
     const int n = A->n;
-    int8_t sign[N];
+    double diagonal[N];
+    char beside[16 * N];
     trs_mat l;
     const int64_t *P;
     assert_int_equal(trs_lu_factors(lu, &l, NULL, &P, NULL, NULL), TRS_OK);
-    assert_int_equal(trs_lu_inertia(lu, NULL, NULL, sign), TRS_OK);
-    full L = unfold(&l);
+    assert_int_equal(trs_lu_middle(lu, diagonal, beside, NULL), TRS_OK);
+    full L = unfold(&l), LS = full_new(n, A->is_complex),
+         sizes = full_new(n, false); /* L S, |L| |S| */
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < n; i++) {
+            LS.a[i + n * k] += L.a[i + n * k] * diagonal[k];
+            sizes.a[i + n * k] += cabs(L.a[i + n * k] * diagonal[k]);
+            if (k + 1 == n) continue;
+            const zz s = get_value(beside, l.dtype, k);
+            LS.a[i + n * (k + 1)] += L.a[i + n * k] * s;
+            LS.a[i + n * k] += L.a[i + n * (k + 1)] * conj(s);
+            sizes.a[i + n * (k + 1)] += cabs(L.a[i + n * k] * s);
+            sizes.a[i + n * k] += cabs(L.a[i + n * (k + 1)] * s);
+        }
     for (int j = 0; j < n; j++)
         for (int i = 0; i < n; i++) {
             zz sum = -A->a[P[i] + n * P[j]];
             double size = cabs(sum);
-            for (int k = 0; k <= j && k <= i; k++) {
-                const zz term = sign[k] * L.a[i + n * k] * conj(L.a[j + n * k]);
-                sum += term;
-                size += cabs(term);
+            for (int k = 0; k < n; k++) {
+                sum += LS.a[i + n * k] * conj(L.a[j + n * k]);
+                size += creal(sizes.a[i + n * k]) * cabs(L.a[j + n * k]);
             }
-            assert_true(cabs(sum) <= 8 * n * DBL_EPSILON * size);
+            if (!(cabs(sum) <= 8 * n * DBL_EPSILON * size))
+                fail_msg("(%d, %d): %g of %g", i, j, cabs(sum), size);
         }
     free(L.a);
+    free(LS.a);
+    free(sizes.a);
 }
 
 static void check_solves(trs_lu *lu, const trs_mat *m)
@@ -214,7 +233,9 @@ static void zero_pivots(void **state)
     full A = saddle();
     trs_mat m = show_full(&A, &plain);
     trs_lu *lu;
-    const trs_factor_options none = {.method = "ldlt"}, some = {.boost = 1e-9};
+    const int8_t signs[N] = {0};
+    const trs_factor_options none = {.method = "ldlt", .signs = signs};
+    const trs_factor_options some = {.boost = 1e-9, .signs = signs};
     assert_not_factored(&m, &none, TRS_EPIVOT, "boost");
     lu = factored(&m, &some);
     assert_int_equal(info_of(lu).boosted, N / 2);
@@ -224,6 +245,161 @@ static void zero_pivots(void **state)
     assert_int_equal(positive + negative, N);
     assert_int_equal(info_of(lu).refines, 1);
     check_solves(lu, &m);
+    trs_lu_destroy(lu);
+    hide(&m);
+    free(A.a);
+}
+
+/* ---- pivots of two rows ------------------------------------------------------------------------------- */
+
+static int64_t blocks_of(const trs_lu *lu)
+{
+    double diagonal[N];
+    int64_t blocks;
+    assert_int_equal(trs_lu_middle(lu, diagonal, NULL, &blocks), TRS_OK);
+    return blocks;
+}
+
+/* How many eigenvalues are negative, by D of LAPACK's factors. */
+static int negative_by_lapack(const full *A)
+{
+#ifdef HAVE_LAPACKE
+    const int n = A->n;
+    int negative = 0;
+    zz *a = malloc((size_t)(n * n) * sizeof *a);
+    lapack_int pivot[N];
+    memcpy(a, A->a, (size_t)(n * n) * sizeof *a);
+    assert_int_equal(LAPACKE_zhetrf(LAPACK_COL_MAJOR, 'L', n, a, n, pivot), 0);
+    for (int k = 0; k < n; k++) {
+        const double d = creal(a[k + n * k]);
+        if (pivot[k] > 0) negative += d < 0;
+        else { /* a block, whose determinant is negative */
+            const double e = creal(a[k + 1 + n * (k + 1)]), size = cabs(a[k + 1 + n * k]);
+            assert_true(d * e < size * size);
+            negative++, k++;
+        }
+    }
+    free(a);
+    return negative;
+#else
+    return negative_eigenvalues(A);
+#endif
+}
+
+/* [H B'; B 0], where H has zeros on its diagonal as well, rows in any order, and numbers of many sizes. */
+static full saddle_point(bool is_complex, int lower, double spread)
+{
+    full A = hermitian(N, is_complex, 0), S = full_new(N, is_complex);
+    int to[N];
+    double scale[N];
+    for (int i = 0; i < N; i++) to[i] = i, scale[i] = ldexp(1, (int)(spread * uniform()));
+    for (int i = N - 1; i > 0; i--) {
+        const int j = (int)((uniform() + 1) / 2 * (i + 1)), t = to[i];
+        to[i] = to[j], to[j] = t;
+    }
+    for (int i = 0; i < N; i++) A.a[i + N * i] = i < lower && i % 3 ? 0 : 1 + uniform() / 2;
+    for (int j = N - lower; j < N; j++) {
+        for (int i = N - lower; i < N; i++) A.a[i + N * j] = 0;
+        const int i = j - (N - lower); /* so that B has full rank */
+        A.a[i + N * j] = 2 + uniform();
+        A.a[j + N * i] = conj(A.a[i + N * j]);
+    }
+    for (int j = 0; j < N; j++)
+        for (int i = 0; i < N; i++) S.a[to[i] + N * to[j]] = A.a[i + N * j] * scale[i] * scale[j];
+    free(A.a);
+    return S;
+}
+
+/* Rows that no pair takes may have small pivots, which boost replaces. */
+static void saddle_points(void **state)
+{
+    (void)state;
+    const trs_factor_options opt = {.boost = 1e-8};
+    int known = 0;
+    for (int c = 0; c < 2; c++)
+        for (int turn = 0; turn < 40; turn++) {
+            full A = saddle_point(c, 6 + turn % 11, turn % 4 * 4);
+            trs_mat m = show_full(&A, &plain);
+            trs_lu *lu = factored(&m, &opt);
+            int64_t negative;
+            const int rc = trs_lu_inertia(lu, NULL, &negative, NULL);
+            assert_true(blocks_of(lu) > 0);
+            assert_int_equal(rc, info_of(lu).boosted ? TRS_EPIVOT : TRS_OK);
+            if (!rc) {
+                known++;
+                assert_int_equal(negative, negative_by_lapack(&A));
+                if (!c) check_determinant(lu, &m);
+            }
+            trs_lu_destroy(lu);
+            hide(&m);
+            free(A.a);
+        }
+    assert_true(known >= 60);
+}
+
+/* Factors and solves in every form, where pivots do not let the factors grow. */
+static void saddle_points_solved(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 2; c++)
+        for (int k = 0; k < FORMS; k++) {
+            full A = quasi_definite(c);
+            for (int j = N - LOWER_PART; j < N; j++)
+                for (int i = N - LOWER_PART; i < N; i++) A.a[i + N * j] = 0;
+            for (int i = 0; i < LOWER_PART; i++) {
+                A.a[i + N * i] = 0.5;
+                A.a[i + N * (N - 1 - i)] = A.a[N - 1 - i + N * i] = 20;
+            }
+            round_to(&A, c ? forms[k].cplx : forms[k].real);
+            trs_mat m = show_full(&A, &forms[k]);
+            trs_lu *lu = factored(&m, NULL);
+            assert_true(blocks_of(lu) > 0);
+            check_factors(lu, &A);
+            check_inertia(lu, &A);
+            check_solves(lu, &m);
+            trs_lu_destroy(lu);
+            hide(&m);
+            free(A.a);
+        }
+}
+
+/* All pivots of a permuted block diagonal matrix are its blocks; a batch refuses them. */
+static void blocks(void **state)
+{
+    (void)state;
+    full A = saddle();
+    trs_mat m = show_full(&A, &plain);
+    trs_lu *lu = factored(&m, NULL);
+    trs_lu_batch *batch;
+    double diagonal[N];
+    assert_int_equal(blocks_of(lu), N / 2);
+    assert_int_equal(info_of(lu).boosted, 0);
+    check_factors(lu, &A);
+    check_inertia(lu, &A);
+    check_solves(lu, &m);
+    check_determinant(lu, &m);
+    assert_int_equal(trs_lu_batch_create(&batch, lu, &m, NULL), TRS_ESUPPORT);
+    assert_int_equal(trs_lu_middle(NULL, diagonal, NULL, NULL), TRS_EARG);
+    assert_int_equal(trs_lu_middle(lu, NULL, NULL, NULL), TRS_EARG);
+    for (int p = 0; p < N * N; p++) A.a[p] = 0; /* the values, but not the pattern */
+    memset((void *)m.val, 0, (size_t)m.nnz * sizeof(double));
+    assert_int_equal(trs_lu_update(lu, &m), TRS_EPIVOT);
+    trs_lu_destroy(lu);
+    hide(&m);
+    free(A.a);
+}
+
+/* Rows 0 and 1 are alike but for rounding: their block has no good pivot, and boost makes one. */
+static void singular_block(void **state)
+{
+    (void)state;
+    full A = full_new(3, false);
+    A.a[0] = 1e-30, A.a[1] = A.a[3] = 1e-15, A.a[4] = 1, A.a[5] = A.a[7] = 1e-20; /* A(2, 2) = 0 */
+    trs_mat m = show_full(&A, &plain);
+    const trs_factor_options opt = {.boost = 1e-6};
+    trs_lu *lu = factored(&m, &opt);
+    assert_true(info_of(lu).boosted > 0);
+    assert_int_equal(trs_lu_inertia(lu, NULL, NULL, NULL), TRS_EPIVOT);
     trs_lu_destroy(lu);
     hide(&m);
     free(A.a);
@@ -284,12 +460,9 @@ static void refused(void **state)
     free(A.a);
 }
 
-static void no_memory(void **state)
+static void no_memory_for(const full *A, const int8_t *signs)
 {
-    (void)state;
-    full A = quasi_definite(false);
-    trs_mat m = show_full(&A, &plain);
-    const int8_t signs[N] = {1};
+    trs_mat m = show_full(A, &plain);
     counter c = {.fail_at = 0};
     for (;; c.fail_at++) {
         const trs_factor_options opt = {
@@ -308,15 +481,27 @@ static void no_memory(void **state)
     }
     assert_true(c.fail_at > 10);
     hide(&m);
+}
+
+static void no_memory(void **state)
+{
+    (void)state;
+    const int8_t signs[N] = {1};
+    full A = quasi_definite(false), B = saddle();
+    no_memory_for(&A, signs);
+    no_memory_for(&B, NULL);
     free(A.a);
+    free(B.a);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_form),  cmocka_unit_test(any_inertia),
-        cmocka_unit_test(zero_pivots), cmocka_unit_test(expected_signs),
-        cmocka_unit_test(refused),     cmocka_unit_test(no_memory),
+        cmocka_unit_test(every_form),    cmocka_unit_test(any_inertia),
+        cmocka_unit_test(zero_pivots),   cmocka_unit_test(expected_signs),
+        cmocka_unit_test(refused),       cmocka_unit_test(no_memory),
+        cmocka_unit_test(saddle_points), cmocka_unit_test(saddle_points_solved),
+        cmocka_unit_test(blocks),        cmocka_unit_test(singular_block),
     };
     return cmocka_run_group_tests_name("t_ldlt", tests, NULL, NULL);
 }
