@@ -224,7 +224,7 @@ static void take_over(trs_lu *lu, trs_factors *f)
 int trs_lu_adopt(trs_lu *lu, trs_factors *f)
 {
     const double start = trs_now();
-    if (lu->device || lu->again || !trs_lu_same_pattern(&lu->f.L, &f->L) ||
+    if (lu->device || (lu->again && !lu->f.sign) || !trs_lu_same_pattern(&lu->f.L, &f->L) ||
         !trs_lu_same_pattern(&lu->f.U, &f->U))
         trs_lu_drop_plans(lu);
     trs_lu_device_free(lu);

@@ -39,6 +39,7 @@ typedef struct trs_factors {
     double *scale;    /* [n] by row of A; NULL: there is no scaling */
     double largest_a; /* max |scale a| of complete ones, |z| = |Re z| + |Im z| */
     double rcond;     /* 0: unknown */
+    double largest_l; /* max |l| of L S L^H */
     /* A(P, P) = L S L^H.  [n] the diagonal of S, 1 or -1; or, for the two rows of a block of S, the signs of its eigenvalues,
      * whose product is 1 or -1.  NULL: S = I.  Only with cholesky */
     int8_t *sign;
@@ -104,6 +105,10 @@ struct trs_lu {
     double *first;        /* [9*n], complex: [13*n]: scratch of such solves */
     /* x = A^-1 b by the library; work [5*n] is scratch */
     int (*solve_first)(trs_lu *lu, double *x, const double *b, double *work);
+    /* what the backend has analysed: the pattern of A by columns */
+    const trs_csc *analysed;
+    /* numbers of f for new values in its pattern (again/again.c); only for L S L^H */
+    int (*renew)(trs_lu *lu, const trs_mat *A, const int64_t *places, bool *done);
     /* copies the factors that wait, and makes the plans */
     int (*settle)(trs_lu *lu);
     void *backend;

@@ -77,10 +77,17 @@ static int factor(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
     return rc;
 }
 
+static int renew(trs_lu *lu, const trs_csc *A, const void *data, trs_factors *f)
+{
+    const analysis *a = data;
+    return trs_ldlt_run(lu, A, &a->rows, f);
+}
+
 const trs_method trs_method_ldlt = {.name = "ldlt",
                                     .hermitian = TRS_INDEFINITE,
                                     .analyse = analyse,
                                     .numeric = factor,
+                                    .renew = renew,
                                     .release = release};
 
 #endif

@@ -298,21 +298,36 @@ static double scale_block(const job *b, int64_t k, int8_t *sign)
     return square;
 }
 
-/* Column j of L becomes that of F, and its diagonal the root of |d(j)|, or t. */
-static void scale_columns(const job *b, int parts, int8_t *sign)
+/* Multiply numbers by a root; returns the largest. */
+TRS_INLINE double scale_numbers(double *val, double root, int64_t count)
+{
+    double largest = 0;
+    for (int64_t p = 0; p < count; p++) {
+        val[p] *= root;
+        if (fabs(val[p]) > largest) largest = fabs(val[p]);
+    }
+    return largest;
+}
+
+/* Column j of L becomes that of F, and its diagonal the root of |d(j)|, or t.  Returns the largest number of F. */
+static double scale_columns(const job *b, int parts, int8_t *sign)
 {
     const int64_t *ptr = b->r->d->ptr;
-    double square = 0;
+    double square = 0, largest = 0;
     for (int64_t j = 0; j < b->A->n; j++) {
         const bool second = b->block && j > 0 && is_block(b, (int32_t)j - 1);
         if (b->block && is_block(b, (int32_t)j)) square = scale_block(b, j, sign);
         else if (!second) square = fabs(b->D[j]), sign[j] = b->D[j] < 0 ? -1 : 1;
         const double root = sqrt(square);
         b->D[j] = square;
-        for (int64_t p = parts * (ptr[j] + 1); p < parts * ptr[j + 1]; p++) b->val[p] *= root;
         b->val[parts * ptr[j]] = root;
         if (parts == 2) b->val[2 * ptr[j] + 1] = 0;
+        const double size =
+            scale_numbers(b->val + parts * (ptr[j] + 1), root, parts * (ptr[j + 1] - ptr[j] - 1));
+        if (size > largest) largest = size;
+        if (root > largest) largest = root;
     }
+    return largest;
 }
 
 /* rcond: the smallest pivot over the largest. */
@@ -347,8 +362,7 @@ static int compute(job *b, trs_factors *f)
     if (b->largest) find_largest(b->A, b->largest);
     const int rc = factor_rows(b);
     if (rc) return rc;
-    if (parts == 2) scale_columns(b, 2, f->sign);
-    else scale_columns(b, 1, f->sign);
+    f->largest_l = scale_columns(b, parts, f->sign);
     f->rcond = ratio(b->D, n);
     return TRS_OK;
 }
@@ -356,21 +370,12 @@ static int compute(job *b, trs_factors *f)
 int trs_ldlt_run(trs_lu *lu, const trs_csc *A, const trs_ldlt_rows *r, trs_factors *f)
 {
     const int64_t n = A->n;
-    const char *const what = "a factorisation";
     job b = {.lu = lu, .A = A, .r = r, .val = (double *)f->L.val, .block = f->block, .first = -1};
-    b.D = trs_lu_alloc(lu, n, sizeof *b.D, what);
-    b.inverse = trs_lu_alloc(lu, n, sizeof *b.inverse, what);
-    b.y = trs_lu_alloc(lu, n, A->is_complex ? 16 : 8, what);
-    b.end = trs_lu_alloc(lu, n, sizeof *b.end, what);
-    int rc = b.D && b.inverse && b.y && b.end ? TRS_OK : TRS_EMEM;
-    if (!rc && lu->boost > 0) {
-        b.largest = trs_lu_alloc(lu, n, sizeof *b.largest, what);
-        if (!b.largest) rc = TRS_EMEM;
-    }
-    if (!rc) rc = compute(&b, f);
+    b.D = r->work, b.inverse = r->work + n, b.y = r->work + 2 * n, b.end = r->end;
+    if (lu->boost > 0) b.largest = r->work + 4 * n;
+    const int rc = compute(&b, f);
     lu->info.boosted = b.boosted;
     lu->info.first_boosted = b.first;
-    trs_lu_free(lu, b.D, b.inverse, b.y, b.end, b.largest);
     return rc;
 }
 

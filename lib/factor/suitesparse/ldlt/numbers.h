@@ -21,6 +21,8 @@ typedef struct trs_ldlt_rows {
     bool *second;    /* [n] rows k - 1 and k may be one pivot; NULL: no rows are */
     int32_t *mate;   /* [n] by row of A, as in pairs.h; NULL: no row has one */
     double *scale;   /* [n] by row of A, as in pairs.h */
+    double *work;    /* [5*n] scratch of a factorisation */
+    int64_t *end;    /* [n] the same */
 } trs_ldlt_rows;
 
 /* Find the lists.  The members d, mate and scale are given.  TRS_OK, TRS_EMEM. */
@@ -28,7 +30,7 @@ int trs_ldlt_rows_make(trs_lu *lu, const trs_csc *A, trs_ldlt_rows *r);
 void trs_ldlt_rows_free(trs_lu *lu, trs_ldlt_rows *r);
 
 /* Factor A.  f has L, without values, and arrays for sign and, with r->second, block (trs_factors); L gets its values.
- * TRS_OK, TRS_EMEM, TRS_EPIVOT, TRS_ECANCELED. */
+ * It allocates nothing.  TRS_OK, TRS_EPIVOT, TRS_ECANCELED. */
 int trs_ldlt_run(trs_lu *lu, const trs_csc *A, const trs_ldlt_rows *r, trs_factors *f);
 
 #endif

@@ -117,9 +117,10 @@ int trs_ldlt_rows_make(trs_lu *lu, const trs_csc *A, trs_ldlt_rows *r)
     r->a_row = trs_lu_alloc(lu, half, sizeof *r->a_row, what);
     r->a_src = trs_lu_alloc(lu, half, sizeof *r->a_src, what);
     r->dense = trs_lu_alloc(lu, n, sizeof *r->dense, what);
-    int rc = place && r->a_ptr && r->a_row && r->a_src && r->dense && (!r->mate || r->second)
-                 ? TRS_OK
-                 : TRS_EMEM;
+    r->work = trs_lu_alloc(lu, 5 * n, sizeof *r->work, what);
+    r->end = trs_lu_alloc(lu, n, sizeof *r->end, what);
+    const bool lists = r->a_ptr && r->a_row && r->a_src && r->dense && (!r->mate || r->second);
+    int rc = place && lists && r->work && r->end ? TRS_OK : TRS_EMEM;
     if (!rc) {
         find_places(r, n, place);
         list_a(A, place, r);
@@ -133,10 +134,11 @@ int trs_ldlt_rows_make(trs_lu *lu, const trs_csc *A, trs_ldlt_rows *r)
 void trs_ldlt_rows_free(trs_lu *lu, trs_ldlt_rows *r)
 {
     trs_lu_free(lu, r->run_ptr, r->run, r->length, r->a_ptr, r->a_row, r->a_src, r->dense,
-                r->second);
+                r->second, r->work, r->end);
     r->run_ptr = r->a_ptr = r->a_src = r->dense = NULL;
     r->run = r->length = r->a_row = NULL;
     r->second = NULL;
+    r->work = NULL, r->end = NULL;
 }
 
 #endif
