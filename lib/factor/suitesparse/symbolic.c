@@ -1,7 +1,7 @@
 /* symbolic.c: the order of A(P, P) for pivots on the diagonal, and the pattern of its L: what static.c and ldlt.c share.
  *
- * CHOLMOD orders A + A' by AMD or METIS, and finds its supernodes: columns of L that have the same rows below them.  It would
- * also merge supernodes that are nearly alike, and is told not to, so that the pattern has no entry too many. */
+ * CHOLMOD orders A + A' by AMD or METIS, and finds its supernodes: columns of L that have the same rows below them.  It also
+ * merges supernodes that are nearly alike, as far as the caller wants zeros in the pattern. */
 #include "config.h"
 
 #include "symbolic.h"
@@ -121,7 +121,7 @@ static int order_pairs(trs_lu *lu, const char *ordering, const int32_t *mate, tr
 }
 
 int trs_symbolic_new(trs_lu *lu, const trs_csc *A, const char *ordering, const int32_t *mate,
-                     trs_symbolic **symbolic)
+                     double zeros, trs_symbolic **symbolic)
 {
     trs_symbolic *d = *symbolic = trs_lu_alloc(lu, 1, sizeof *d, "an analysis");
     if (!d) return TRS_EMEM;
@@ -130,6 +130,7 @@ int trs_symbolic_new(trs_lu *lu, const trs_csc *A, const char *ordering, const i
     d->common.print = 0;
     d->common.supernodal = CHOLMOD_SUPERNODAL;
     for (int k = 0; k < 3; k++) d->common.nrelax[k] = 0, d->common.zrelax[k] = 0;
+    d->common.zrelax[2] = zeros;
     int rc = trs_cholmod_set_ordering(&d->common, ordering);
     if (!rc) rc = add_transpose(A, &d->common, &d->S);
     if (rc) return rc;
@@ -166,11 +167,14 @@ static void expand(trs_symbolic *d)
 
 int trs_symbolic_find(trs_lu *lu, trs_symbolic *d)
 {
-    const int64_t n = (int64_t)d->L->n, *count = d->L->ColCount;
+    const int64_t n = (int64_t)d->L->n, *first = d->L->super, *row = d->L->pi;
     int64_t nnz = 0;
     if (d->idx) return TRS_OK;
     TRS_ASSERT(d->L->is_super);
-    for (int64_t k = 0; k < n; k++) nnz += count[k];
+    for (size_t s = 0; s < d->L->nsuper; s++) {
+        const int64_t columns = first[s + 1] - first[s], rows = row[s + 1] - row[s];
+        nnz += columns * rows - columns * (columns - 1) / 2;
+    }
     int64_t *ptr = trs_lu_alloc(lu, n + 1, sizeof *ptr, "the pointers of a factor");
     int32_t *idx = trs_lu_alloc(lu, nnz, sizeof *idx, "the indices of a factor");
     if (!ptr || !idx) {
