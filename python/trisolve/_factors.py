@@ -37,7 +37,7 @@ def stored(mat: Any) -> Any:
 
 def middle_of(pointer: Any, n: int, dtype: Any) -> tuple[Any, Any, NDArray[np.intp]] | None:
     """L and U of S with its rows in another order: S[order] = L U, for A(P, P) = F S F^H; None: S is the identity."""
-    d, e = np.ones(n), np.zeros(n, dtype)
+    d, e = np.ones(n), np.zeros(n, np.result_type(dtype, np.float64))
     if C.trs_lu_middle(pointer, d.ctypes.data_as(POINTER(c_double)), e.ctypes.data, None) or (d == 1).all():
         return None
     order, lower, first = np.arange(n), np.zeros(n, dtype), np.flatnonzero(e)

@@ -16,8 +16,8 @@ typedef struct trs_symbolic {
 } trs_symbolic;
 
 /* Order A + A'.  mate [n]: rows i and mate [i] become neighbours, and their columns of L have one pattern; mate [i] = i: no
- * other row; NULL: no row has one.  zeros: how many of the entries of a supernode may be zero, as a fraction.  *symbolic is to be freed, also after an error.  TRS_OK, TRS_EMEM, TRS_ESUPPORT,
- * TRS_ELIBRARY. */
+ * other row; NULL: no row has one.  zeros: the fraction of the entries of a supernode that may be zero.  *symbolic is to be
+ * freed, also after an error.  TRS_OK, TRS_EMEM, TRS_ESUPPORT, TRS_ELIBRARY. */
 int trs_symbolic_new(trs_lu *lu, const trs_csc *A, const char *ordering, const int32_t *mate,
                      double zeros, trs_symbolic **symbolic);
 void trs_symbolic_free(trs_lu *lu, void *symbolic);

@@ -165,8 +165,8 @@ TRS_INLINE double eliminate_run(job *b, int32_t j, int32_t length, int parts)
 {
     double sum = 0;
     while (length > 0) {
-        int depth = length >= 8 ? 8 : length >= 4 ? 4 : length >= 2 ? 2 : 1;
-        while (depth > 1 && b->block && is_block(b, j + depth - 1)) depth /= 2;
+        int depth = DEPTH;
+        while (depth > length || (depth > 1 && b->block && is_block(b, j + depth - 1))) depth /= 2;
         if (b->block && depth == 1 && is_block(b, j)) depth = 2;
         if (depth == 8) sum += eliminate(b, j, 8, parts);
         else if (depth == 4) sum += eliminate(b, j, 4, parts);
