@@ -5,7 +5,8 @@ if HAVE_CUDA
 EXAMPLES += examples/03_stream_and_graph
 endif
 if HAVE_SUITESPARSE
-EXAMPLES += examples/05_factors_of_umfpack examples/08_nonlinear_heat
+EXAMPLES += examples/05_factors_of_umfpack examples/08_nonlinear_heat examples/10_interior_point \
+	examples/11_circuit_sweep
 endif
 noinst_PROGRAMS += $(EXAMPLES)
 EXTRA_DIST += examples/README.md
@@ -19,3 +20,5 @@ examples_06_device_arrays_LDADD = $(TRISOLVE)
 examples_07_inverse_LDADD = $(TRISOLVE)
 examples_09_assembly_LDADD = $(TRISOLVE)
 examples_08_nonlinear_heat_LDADD = $(FACTOR_LIBS) $(TRISOLVE)
+examples_10_interior_point_LDADD = $(FACTOR_LIBS) $(TRISOLVE)
+examples_11_circuit_sweep_LDADD = $(FACTOR_LIBS) $(TRISOLVE)

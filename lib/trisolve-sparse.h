@@ -1509,14 +1509,26 @@ TRS_API int trs_lu_determinant(const trs_lu *lu, trs_det *det);
  * (Sylvester's law of inertia).  O(n).
  *     const trs_lu *lu ; in.  L D L^H or L L^H: from trs_factor, with "ldlt" or "cholmod".
  *     int64_t *positive, *negative ; out, NULL: not wanted.  Also set with TRS_EPIVOT.
- *     int8_t *sign ; out.  [n] in the order of the pivots: 1 or -1, so that A(P, P) =
- *         L S L^H with the L and P of trs_lu_factors, and these on the diagonal of S.  NULL: not
- *         wanted.
+ *     int8_t *sign ; out.  [n] in the order of the pivots: 1 or -1, the signs of the eigenvalues of
+ *         S, where A(P, P) = L S L^H with the L and P of trs_lu_factors.  If S is diagonal
+ *         (trs_lu_middle), they are its diagonal.  NULL: not wanted.
  * Returns TRS_OK, TRS_EARG, or:
  *     TRS_EPIVOT ; boost has replaced pivots, so this is the inertia of a matrix near A.
  *     TRS_ESTATE ; there are no factors.
  *     TRS_ESUPPORT ; the factors are incomplete, or L U, whose pivots say nothing. */
 TRS_API int trs_lu_inertia(const trs_lu *lu, int64_t *positive, int64_t *negative, int8_t *sign);
+
+/* Return S of A(P, P) = L S L^H, with the L and P of trs_lu_factors.  S has 1 and -1 on its diagonal,
+ * and, where "ldlt" has eliminated two rows at a time, blocks of 2 x 2 numbers whose determinant is
+ * 1 or -1.  S is the identity for L L^H.
+ *     const trs_lu *lu ; in.  As in trs_lu_inertia.
+ *     double *diagonal ; out [n].
+ *     void *beside ; out [n] of F64, or of C64 if L is complex: S(k, k+1) = conj (S(k+1, k)), 0
+ *         outside of blocks and for k = n - 1.  NULL: not wanted.
+ *     int64_t *blocks ; out.  The number of blocks.  NULL: not wanted.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_ESUPPORT, or an error of the plans, when the first use
+ * creates them (trs_lu_solve). */
+TRS_API int trs_lu_middle(const trs_lu *lu, double *diagonal, void *beside, int64_t *blocks);
 
 /* Report facts about factors.
  *     const trs_lu *lu ; in.

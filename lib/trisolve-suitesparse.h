@@ -36,8 +36,12 @@ typedef struct trs_factor_options {
      * - "cholmod": for Hermitian positive definite matrices
      * - "static": L U with the pivots on the diagonal, or L L^H, on a device from the first values
      *   on; CHOLMOD orders A + A'
-     * - "ldlt": L D L^H of a Hermitian matrix that need not be definite, with D diagonal, for
-     *   quasi-definite matrices and others whose pivots on the diagonal are good; see boost
+     * - "ldlt": L D L^H of a Hermitian matrix that need not be definite, for quasi-definite matrices
+     *   and others whose pivots on the diagonal are good; see boost.  If the diagonal of the first A
+     *   has a zero, as of saddle points, and signs is NULL, D has blocks of 2 x 2 numbers as well.  A
+     *   matching of rows with large entries finds them before A is ordered.  All pivots are chosen
+     *   before the factorization, so rounding errors may grow: the factors keep A if solves have to
+     *   refine x (trs_lu_solve), and trs_lu_refine reports what is left
      * - NULL: "static" on a device, if each number on the diagonal is at least 1/100 of the largest
      *   of its column, or A is Hermitian with a positive diagonal; if the pattern is nearly
      *   symmetric; and if the factors take 5e7 flops or more.  If the pivots turn out to be bad
@@ -74,7 +78,10 @@ typedef struct trs_factor_options {
     double growth_limit;
     /* "ldlt" alone.  0: a zero pivot is an error.  In (0, 1]: a pivot d(i) that is smaller than
      * boost times the largest entry of column i of A, or has another sign than signs[i], is
-     * replaced by this product.  trs_lu_info counts them. */
+     * replaced by this product.  If the determinant of a block is smaller than boost times the
+     * square of its largest number, or that is smaller than boost after scaling, its rows have
+     * pivots of their own.  trs_lu_info counts the pivots that are replaced, trs_lu_middle the
+     * blocks */
     double boost;
     /* [n] by row of A, each 1 or -1, the sign of its pivot, or 0, if it is not known; copied.
      * NULL: none is known */
@@ -114,6 +121,33 @@ typedef struct trs_factor_options {
  *         requested and opt->plan is not for a device; or, with opt->single, a number of L or U
  *         is beyond the range of single precision. */
 TRS_API int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt);
+
+/* Compute the Schur complement of some rows s of A, and factor A(r, r), where r are the other rows:
+ *     S = A(s, s) - A(s, r) A(r, r)^-1 A(r, s)
+ *     trs_lu **lu ; in, out.  The factors of A(r, r), whose rows have the order that they have in A.
+ *         in: NULL, or the factors of an earlier call, which are updated (trs_lu_update).  The
+ *         caller destroys them, also after an error, unless *lu is NULL then.
+ *     const trs_mat *A ; in.  As in trs_factor, on the host.
+ *     int64_t count ; in.  The number of rows in s, 0 <= count <= n.
+ *     const int64_t *rows ; in [count].  The rows s, from 0, in any order; also the columns.
+ *     void *S ; out [ld*count], column-major.  S(i, j) belongs to rows[i] and rows[j].  Undefined
+ *         after an error.
+ *     int64_t ld ; in, >= count.
+ *     const trs_factor_options *opt ; in.  For the factors; signs is by row of A.  NULL: all
+ *         defaults.  An update uses only plan.memory.
+ * S, and B and X of trs_lu_solve with these factors, are in double precision, F64 or C64, whatever
+ * the dtype of A.  If A is TRS_SELFADJOINT, S is exactly Hermitian, with both triangles.  The
+ * function solves with count right-hand sides, and keeps no copy of A.
+ *
+ * A x = b then has the solution
+ *     S x(s) = b(s) - A(s, r) A(r, r)^-1 b(r),      A(r, r) x(r) = b(r) - A(r, s) x(s)
+ * By trs_lu_inertia, the inertia of a Hermitian A is that of A(r, r) plus that of S (Haynsworth).
+ * Returns what trs_factor, trs_lu_update and trs_lu_solve return, or:
+ *     TRS_EARG ; also if rows has an index out of range, or one twice.
+ *     TRS_EPIVOT ; A(r, r) is singular.  A message that names a row counts those of A(r, r).
+ *     TRS_ESUPPORT ; also if A is on a device, or opt->plan is for one. */
+TRS_API int trs_schur(trs_lu **lu, const trs_mat *A, int64_t count, const int64_t *rows, void *S,
+                      int64_t ld, const trs_factor_options *opt);
 
 /* ---- Rutherford-Boeing and Harwell-Boeing files ---------------------------------------- */
 

@@ -23,5 +23,21 @@ Factors<Scalar> factor(const Matrix<Scalar> &A, const trs_factor_options &option
     return factors;
 }
 
+/* The Schur complement S of some rows of A, count x count by columns, as trs_schur computes it; returns the factors of the other
+ * rows.  A is in double precision. */
+template <class Scalar, class Rows, class Array>
+Factors<Scalar> schur(const Matrix<Scalar> &A, const Rows &rows, Array &&S,
+                      const trs_factor_options &options = {})
+{
+    static_assert(std::is_same_v<Scalar, double> || std::is_same_v<Scalar, std::complex<double>>,
+                  "S and the factors are in double precision");
+    const auto count = static_cast<std::int64_t>(std::size(rows));
+    if (static_cast<std::int64_t>(std::size(S)) < count * count)
+        throw Error(TRS_EARG, "schur: S is too small");
+    Factors<Scalar> factors;
+    check(trs_schur(factors.out(), &A, count, std::data(rows), std::data(S), count, &options));
+    return factors;
+}
+
 } // namespace trisolve
 #endif

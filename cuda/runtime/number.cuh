@@ -25,6 +25,20 @@ template <> __host__ __device__ inline cuDoubleComplex number(double re)
     return make_cuDoubleComplex(re, 0);
 }
 
+/* The number re + i im as a T, which is re if T is real. */
+template <class T> __device__ inline T number(double re, double)
+{
+    return T(re);
+}
+template <> __device__ inline cuFloatComplex number(double re, double im)
+{
+    return make_cuFloatComplex(float(re), float(im));
+}
+template <> __device__ inline cuDoubleComplex number(double re, double im)
+{
+    return make_cuDoubleComplex(re, im);
+}
+
 /* Its real part. */
 template <class T> __device__ inline T real_part(T a)
 {

@@ -41,23 +41,36 @@ int trs_gpu_scatter(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_v
     return reorder(t, n, nrhs, perm, x, y, true, stream);
 }
 
-/* y(i) = -y(i) where sign(i) < 0. */
+/* Is row i the first one of a block? */
+__device__ static inline bool is_block(const double *block, int64_t i)
+{
+    return block && i >= 0 && (block[4 * i + 2] != 0 || block[4 * i + 3] != 0);
+}
+
+/* y(i) = -y(i) where sign(i) < 0; the thread of the first row of a block computes both of its rows. */
 template <class T>
-static __global__ void change_signs_kernel(int32_t n, int nrhs, const int8_t *sign, view<T> y)
+static __global__ void divide_by_pivots_kernel(int32_t n, int nrhs, const int8_t *sign,
+                                               const double *block, view<T> y)
 {
     int64_t t = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
     if (t >= (int64_t)n * nrhs) return;
     int64_t i = t % n, r = t / n;
-    if (sign[i] < 0) y(i, r) = number<T>(0) - y(i, r);
+    if (is_block(block, i - 1)) return;
+    if (is_block(block, i)) {
+        const double *s = block + 4 * i;
+        const T b = number<T>(s[2], s[3]), u = y(i, r), v = y(i + 1, r);
+        y(i, r) = number<T>(s[0]) * u + b * v;
+        y(i + 1, r) = conj_if(true, b) * u + number<T>(s[1]) * v;
+    } else if (sign[i] < 0) y(i, r) = number<T>(0) - y(i, r);
 }
 
-int trs_gpu_change_signs(trs_dtype t, int32_t n, int nrhs, const int8_t *sign, trs_view y,
-                         void *stream)
+int trs_gpu_divide_by_pivots(trs_dtype t, int32_t n, int nrhs, const int8_t *sign,
+                             const double *block, trs_view y, void *stream)
 {
     const unsigned blocks = blocks_of((int64_t)n * nrhs);
     return for_type(t, [&]<class T>(T) {
-        change_signs_kernel<T>
-            <<<blocks, PLAIN, 0, static_cast<cudaStream_t>(stream)>>>(n, nrhs, sign, typed<T>(y));
+        divide_by_pivots_kernel<T><<<blocks, PLAIN, 0, static_cast<cudaStream_t>(stream)>>>(
+            n, nrhs, sign, block, typed<T>(y));
         return launched();
     });
 }

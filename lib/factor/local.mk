@@ -10,7 +10,7 @@ libcore_la_SOURCES += lib/factor/determinant.c lib/factor/incomplete/fill.c lib/
 	lib/factor/again/front_numbers.c lib/factor/again/fronts.c \
 	lib/factor/again/lu_again.h lib/factor/again/products.c lib/factor/again/row_numbers.c lib/factor/again/rows.c \
 	lib/factor/device/fetch.c lib/factor/device/fronts.c lib/factor/device/lu_device.c lib/factor/device/lu_device.h
-EXTRA_DIST += lib/factor/README.md lib/factor/again/README.md
+EXTRA_DIST += lib/factor/README.md lib/factor/again/README.md lib/factor/suitesparse/ldlt/README.md
 
 # tests
 if HAVE_CMOCKA
@@ -30,10 +30,10 @@ check_PROGRAMS += tests/factor/t_lu_device
 tests_factor_t_lu_device_SOURCES = tests/factor/t_lu_device.c $(THERE)
 endif
 check_PROGRAMS += tests/factor/t_again tests/factor/t_lu tests/factor/t_lu_refine tests/factor/t_lu_solve_device \
-	tests/factor/t_rb tests/factor/t_lu_first
+	tests/factor/suitesparse/t_rb tests/factor/t_lu_first tests/factor/suitesparse/t_schur
 tests_factor_t_lu_solve_device_SOURCES = tests/factor/t_lu_solve_device.c $(THERE)
 if HAVE_CHOLMOD
-check_PROGRAMS += tests/factor/t_static tests/factor/t_ldlt
+check_PROGRAMS += tests/factor/suitesparse/t_static tests/factor/suitesparse/t_ldlt tests/factor/suitesparse/t_pairs
 endif
 endif
 endif
@@ -46,9 +46,11 @@ noinst_LTLIBRARIES += libcore-suitesparse.la
 CORES += libcore-suitesparse.la
 libcore_suitesparse_la_SOURCES = lib/factor/suitesparse/cholmod.c lib/factor/suitesparse/cholmod.h \
 	lib/factor/suitesparse/factor.c lib/factor/suitesparse/factor.h \
-	lib/factor/suitesparse/klu.c lib/factor/suitesparse/klu_order.c lib/factor/suitesparse/klu_order.h lib/factor/suitesparse/ldlt.c \
+	lib/factor/suitesparse/klu.c lib/factor/suitesparse/klu_order.c lib/factor/suitesparse/klu_order.h lib/factor/suitesparse/ldlt/ldlt.c lib/factor/suitesparse/ldlt/numbers.c \
+	lib/factor/suitesparse/ldlt/numbers.h lib/factor/suitesparse/ldlt/rows.c \
+	lib/factor/suitesparse/ldlt/matching.c lib/factor/suitesparse/ldlt/pairs.c lib/factor/suitesparse/ldlt/pairs.h \
 	lib/factor/suitesparse/rb_fields.c lib/factor/suitesparse/rb_fields.h \
-	lib/factor/suitesparse/rb_read.c lib/factor/suitesparse/static.c \
+	lib/factor/suitesparse/rb_read.c lib/factor/suitesparse/schur.c lib/factor/suitesparse/static.c \
 	lib/factor/suitesparse/symbolic.c lib/factor/suitesparse/symbolic.h lib/factor/suitesparse/umfpack.c
 libcore_suitesparse_la_LIBADD = $(SUITESPARSE_LIBS)
 lib_LTLIBRARIES += libtrisolve-suitesparse.la

@@ -68,7 +68,7 @@ void trs_lu_triangles_free(trs_lu *lu, trs_factors *f)
 void trs_lu_factors_free(trs_lu *lu, trs_factors *f)
 {
     trs_lu_triangles_free(lu, f);
-    trs_lu_free(lu, f->P, f->Q, f->scale, f->sign);
+    trs_lu_free(lu, f->P, f->Q, f->scale, f->sign, f->block);
     memset(f, 0, sizeof *f);
 }
 
@@ -224,7 +224,7 @@ static void take_over(trs_lu *lu, trs_factors *f)
 int trs_lu_adopt(trs_lu *lu, trs_factors *f)
 {
     const double start = trs_now();
-    if (lu->device || lu->again || !trs_lu_same_pattern(&lu->f.L, &f->L) ||
+    if (lu->device || (lu->again && !lu->f.sign) || !trs_lu_same_pattern(&lu->f.L, &f->L) ||
         !trs_lu_same_pattern(&lu->f.U, &f->U))
         trs_lu_drop_plans(lu);
     trs_lu_device_free(lu);
@@ -312,16 +312,23 @@ int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P, 
     return trs_leave(TRS_OK);
 }
 
-static int inertia(const trs_lu *lu, int64_t *positive, int64_t *negative, int8_t *sign)
+/* Are the factors L S L^H or L L^H, and complete? */
+static int check_middle(const trs_lu *lu, const char *asked)
 {
-    if (!lu) return trs_fail(TRS_EARG, "inertia: lu is NULL");
+    if (!lu) return trs_fail(TRS_EARG, "%s: lu is NULL", asked);
     const int rc = trs_lu_settle(lu);
     if (rc) return rc;
-    if (!lu->ready) return trs_lu_no_factors(lu, "inertia");
-    const trs_factors *f = &lu->f;
+    if (!lu->ready) return trs_lu_no_factors(lu, asked);
+    if (!lu->f.incomplete && lu->f.cholesky) return TRS_OK;
+    return trs_fail(TRS_ESUPPORT, "%s: it takes complete factors L D L' or L L'", asked);
+}
+
+static int inertia(const trs_lu *lu, int64_t *positive, int64_t *negative, int8_t *sign)
+{
+    const int rc = check_middle(lu, "inertia");
     int64_t below = 0;
-    if (f->incomplete || !f->cholesky)
-        return trs_fail(TRS_ESUPPORT, "inertia: it takes complete factors L D L' or L L'");
+    if (rc) return rc;
+    const trs_factors *f = &lu->f;
     for (int64_t k = 0; k < f->L.n; k++) {
         const int8_t s = f->sign ? f->sign[k] : 1;
         below += s < 0;
@@ -333,6 +340,40 @@ static int inertia(const trs_lu *lu, int64_t *positive, int64_t *negative, int8_
     return trs_fail(TRS_EPIVOT,
                     "inertia: %" PRId64 " pivots were replaced, so it is that of a matrix near A",
                     lu->info.boosted);
+}
+
+/* Rows k and k + 1 of S, from the block s of its inverse, whose determinant is 1 or -1. */
+static void invert_block(const double *s, int64_t k, double *diagonal, double *beside, int parts)
+{
+    const double det = s[0] * s[1] - s[2] * s[2] - s[3] * s[3];
+    diagonal[k] = s[1] / det;
+    diagonal[k + 1] = s[0] / det;
+    for (int q = 0; q < parts && beside; q++) beside[parts * k + q] = -s[2 + q] / det;
+}
+
+static int middle(const trs_lu *lu, double *diagonal, double *beside, int64_t *blocks)
+{
+    const int rc = check_middle(lu, "middle");
+    if (rc) return rc;
+    if (!diagonal) return trs_fail(TRS_EARG, "middle: diagonal is NULL");
+    const trs_factors *f = &lu->f;
+    const int parts = trs_is_complex(f->L.dtype) ? 2 : 1;
+    int64_t count = 0;
+    for (int64_t k = 0; k < parts * f->L.n && beside; k++) beside[k] = 0;
+    for (int64_t k = 0; k < f->L.n; k++) {
+        const double *s = f->block ? f->block + 4 * k : NULL;
+        if (s && (s[2] != 0 || s[3] != 0)) {
+            invert_block(s, k++, diagonal, beside, parts);
+            count++;
+        } else diagonal[k] = f->sign ? f->sign[k] : 1;
+    }
+    if (blocks) *blocks = count;
+    return TRS_OK;
+}
+
+int trs_lu_middle(const trs_lu *lu, double *diagonal, void *beside, int64_t *blocks)
+{
+    return trs_call(middle(lu, diagonal, beside, blocks));
 }
 
 int trs_lu_inertia(const trs_lu *lu, int64_t *positive, int64_t *negative, int8_t *sign)

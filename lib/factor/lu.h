@@ -39,8 +39,13 @@ typedef struct trs_factors {
     double *scale;    /* [n] by row of A; NULL: there is no scaling */
     double largest_a; /* max |scale a| of complete ones, |z| = |Re z| + |Im z| */
     double rcond;     /* 0: unknown */
-    /* [n] of the pivots in D, 1 or -1: A(P, P) = L S L^H with these on the diagonal of S; NULL: S = I.  Only with cholesky */
+    double largest_l; /* max |l| of L S L^H */
+    /* A(P, P) = L S L^H.  [n] the diagonal of S, 1 or -1; or, for the two rows of a block of S, the signs of its eigenvalues,
+     * whose product is 1 or -1.  NULL: S = I.  Only with cholesky */
     int8_t *sign;
+    /* [4*n] if rows k and k + 1 are a block of S, [a b; conj (b) c] of its inverse is a, c, re b, im b from block [4*k] on;
+     * otherwise b = 0 there.  NULL: S is diagonal */
+    double *block;
     const char *library, *ordering; /* names, which are constants */
 } trs_factors;
 
@@ -50,6 +55,7 @@ typedef struct trs_lu_order {
     int32_t *P, *Q;
     double *scale; /* [n] on a device: by row of A */
     int8_t *sign;  /* [n] on a device */
+    double *block; /* [4*n] on a device */
     /* on the host alone */
     int32_t *P_inverse, *Q_inverse; /* Q_inverse [Q [k]] = k */
     double *pivot_scale;            /* [n] scale(P(k)) */
@@ -99,6 +105,10 @@ struct trs_lu {
     double *first;        /* [9*n], complex: [13*n]: scratch of such solves */
     /* x = A^-1 b by the library; work [5*n] is scratch */
     int (*solve_first)(trs_lu *lu, double *x, const double *b, double *work);
+    /* what the backend has analysed: the pattern of A by columns */
+    const trs_csc *analysed;
+    /* numbers of f for new values in its pattern (again/again.c); only for L S L^H */
+    int (*renew)(trs_lu *lu, const trs_mat *A, const int64_t *places, bool *done);
     /* copies the factors that wait, and makes the plans */
     int (*settle)(trs_lu *lu);
     void *backend;

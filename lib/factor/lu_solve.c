@@ -3,7 +3,7 @@
  *     (L U)(k, m) = s(P(k)) A(P(k), Q(m)):   x = Q U^-1 L^-1 P R b,   R = diag (s)
  *                                      and   x = R P' L^-T U^-T Q' b  for A' x = b
  *     L L^H = A(P, P):                       x = P' L^-H L^-1 P b
- *     L S L^H = A(P, P), S = diag (+-1):     x = P' L^-H S L^-1 P b
+ *     L S L^H = A(P, P):                     x = P' L^-H S^-1 L^-1 P b,   S: 1, -1, and blocks of 2 x 2 numbers
  *
  * B and X are of the type of A, the vectors y between the triangles of the type of the plans: that of the factors, or
  * single precision.  There each column of y is divided by a power of two near its largest number, so that its numbers stay
@@ -70,32 +70,53 @@ static bool goes_back(const job *j)
     return !j->lu->f.cholesky && j->op != TRS_N;
 }
 
-/* y = S y on the host: numbers of negative pivots change their sign. */
-static void change_signs(const job *j)
+/* Rows k and k + 1 of column r: y = [a b; conj (b) c] y, for the numbers of trs_factors.block. */
+static void multiply_block(const job *j, const double *s, int64_t k, int r)
 {
-    const int8_t *sign = j->lu->f.sign;
-    const int parts = trs_is_complex(j->work->type) ? 2 : 1;
-    const bool single = trs_is_single(j->work->type);
-    TRS_ASSERT(j->y.rs == 1);
-    for (int r = 0; r < j->nrhs; r++) {
-        double *d = (double *)j->y.p + parts * r * j->y.cs;
-        float *f = (float *)j->y.p + parts * r * j->y.cs;
-        for (int64_t k = 0; k < parts * j->work->n; k++) {
-            if (sign[k / parts] > 0) continue;
-            if (single) f[k] = -f[k];
-            else d[k] = -d[k];
-        }
-    }
+    const trs_dtype type = j->work->type;
+    const int64_t at = k + r * j->y.cs;
+    double x[2], y[2];
+    trs_number_get(j->y.p, type, at, x);
+    trs_number_get(j->y.p, type, at + 1, y);
+    const double u[2] = {s[0] * x[0] + s[2] * y[0] - s[3] * y[1],
+                         s[0] * x[1] + s[2] * y[1] + s[3] * y[0]};
+    const double v[2] = {s[1] * y[0] + s[2] * x[0] + s[3] * x[1],
+                         s[1] * y[1] + s[2] * x[1] - s[3] * x[0]};
+    trs_number_put(j->y.p, type, at, u);
+    trs_number_put(j->y.p, type, at + 1, v);
 }
 
-static int signs(const job *j)
+static void negate(const job *j, int64_t k, int r)
+{
+    const int parts = trs_is_complex(j->work->type) ? 2 : 1;
+    const int64_t at = parts * (k + r * j->y.cs);
+    for (int q = 0; q < parts; q++)
+        if (trs_is_single(j->work->type)) ((float *)j->y.p)[at + q] *= -1;
+        else ((double *)j->y.p)[at + q] *= -1;
+}
+
+/* y = S^-1 y on the host. */
+static void divide_by_pivots(const job *j)
+{
+    const trs_factors *f = &j->lu->f;
+    TRS_ASSERT(j->y.rs == 1);
+    for (int r = 0; r < j->nrhs; r++)
+        for (int64_t k = 0; k < j->work->n; k++) {
+            const double *s = f->block ? f->block + 4 * k : NULL;
+            if (s && (s[2] != 0 || s[3] != 0)) multiply_block(j, s, k++, r);
+            else if (f->sign[k] < 0) negate(j, k, r);
+        }
+}
+
+static int pivots(const job *j)
 {
     const trs_lu *lu = j->lu;
     if (!lu->f.sign) return TRS_OK;
     if (j->work->on_device)
-        return trs_gpu_change_signs(j->work->type, (int32_t)j->work->n, j->nrhs, lu->there.sign,
-                                    j->y, j->exec->stream);
-    change_signs(j);
+        return trs_gpu_divide_by_pivots(j->work->type, (int32_t)j->work->n, j->nrhs, lu->there.sign,
+                                        lu->f.block ? lu->there.block : NULL, j->y,
+                                        j->exec->stream);
+    divide_by_pivots(j);
     return TRS_OK;
 }
 
@@ -107,7 +128,7 @@ static int triangles(const job *j)
     int rc;
     if (back) rc = triangle(j, lu->u, j->op);
     else rc = triangle(j, lu->l, TRS_N);
-    if (!rc) rc = signs(j);
+    if (!rc) rc = pivots(j);
     if (rc) return rc;
     if (lu->f.cholesky) return triangle(j, lu->l, TRS_H);
     return triangle(j, back ? lu->l : lu->u, j->op);

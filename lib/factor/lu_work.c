@@ -109,8 +109,8 @@ static void free_order(trs_lu *lu)
 {
     trs_context ctx = context_of(lu);
     trs_lu_order *t = &lu->there;
-    void *const array[] = {t->P,         t->Q,         t->scale,      t->sign,
-                           t->P_inverse, t->Q_inverse, t->pivot_scale};
+    void *const array[] = {t->P,     t->Q,         t->scale,     t->sign,
+                           t->block, t->P_inverse, t->Q_inverse, t->pivot_scale};
     for (size_t k = 0; k < sizeof array / sizeof array[0]; k++) {
         if (on_device(lu)) trs_gpu_free(&ctx, array[k]);
         else trs_lu_free(lu, array[k]);
@@ -145,13 +145,15 @@ static int put_order_there(trs_lu *lu)
 {
     trs_context ctx = context_of(lu);
     const trs_factors *f = &lu->f;
-    void *scale = lu->there.scale, *sign = lu->there.sign;
+    void *scale = lu->there.scale, *sign = lu->there.sign, *block = lu->there.block;
     int rc = put_permutation(lu, &ctx, f->P, &lu->there.P);
     if (!rc) rc = put_permutation(lu, &ctx, f->Q, &lu->there.Q);
     if (!rc && f->scale) rc = put_array(&ctx, f->scale, f->L.n, sizeof *f->scale, &scale);
     lu->there.scale = scale;
     if (!rc && f->sign) rc = put_array(&ctx, f->sign, f->L.n, sizeof *f->sign, &sign);
     lu->there.sign = sign;
+    if (!rc && f->block) rc = put_array(&ctx, f->block, 4 * f->L.n, sizeof *f->block, &block);
+    lu->there.block = block;
     trs_gpu_drop_ring(&ctx);
     return rc;
 }

@@ -42,6 +42,8 @@ static int check_matrix(const trs_lu *lu, const trs_mat *A)
     if (!lu->ready) return trs_lu_no_factors(lu, "batch");
     if (A->format != TRS_CSR && A->format != TRS_CSC)
         return trs_fail(TRS_ESUPPORT, "batch: A must be CSR or CSC");
+    if (lu->f.block)
+        return trs_fail(TRS_ESUPPORT, "batch: pivots of two rows have no L U in the same order");
     if (lu->boost > 0) return trs_fail(TRS_ESUPPORT, "batch: pivots cannot be boosted");
     if (A->n != lu->info.n || A->dtype != lu->dtype)
         return trs_fail(TRS_EARG, "batch: A has another n or dtype than the factors");

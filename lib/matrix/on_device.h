@@ -10,9 +10,9 @@ int trs_gpu_gather(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_vi
                    void *stream);
 int trs_gpu_scatter(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_view y, trs_view x,
                     void *stream);
-/* y (i) = -y (i) for every column where sign (i) < 0. */
-int trs_gpu_change_signs(trs_dtype t, int32_t n, int nrhs, const int8_t *sign, trs_view y,
-                         void *stream);
+/* y = S^-1 y for every column, for S of L S L^H (trs_factors.sign, block).  block may be NULL. */
+int trs_gpu_divide_by_pivots(trs_dtype t, int32_t n, int nrhs, const int8_t *sign,
+                             const double *block, trs_view y, void *stream);
 /* x (i) = skip (i) ? 0 : b (i) for every column.  skip, b and x are on the device. */
 int trs_gpu_leave_out(trs_dtype t, int32_t n, int nrhs, const unsigned char *skip, trs_view b,
                       trs_view x, void *stream);

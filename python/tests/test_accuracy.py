@@ -112,10 +112,50 @@ def test_ldlt(rng, dtype):
 
 
 @needs_suitesparse
+@pytest.mark.parametrize("dtype", ["f8", "c16"])
+def test_saddle_point(rng, dtype):
+    B = sp.csc_array(random_triangle(rng, 12, dtype))
+    H = sp.csc_array(sp.diags([0.1] * 12 + [3.0] * 8).astype(dtype))
+    A = sp.csc_array(sp.bmat([[H, sp.vstack([B, sp.csc_array((8, 12))])],
+                              [sp.hstack([B.conj().T, sp.csc_array((12, 8))]), None]]))
+    b = values(rng, (32, 2), dtype)
+    lu = trisolve.splu(A, method="ldlt")
+    for solver in lu, pickle.loads(pickle.dumps(lu)):
+        assert backward_error(A, solver.solve(b), b) < 1000 * eps(dtype)
+    Pr = sp.csc_array((np.ones(32), (lu.perm_r, np.arange(32))))
+    Pc = sp.csc_array((np.ones(32), (np.arange(32), lu.perm_c)))
+    np.testing.assert_allclose((Pr.T @ (lu.L @ lu.U) @ Pc.T).toarray(), A.toarray(), atol=1e-11)
+    assert (lu.perm_r != lu.perm_c).any()  # there are blocks
+    eigenvalues = np.linalg.eigvalsh(A.toarray())
+    assert lu.inertia() == ((eigenvalues > 0).sum(), (eigenvalues < 0).sum())
+
+
+@needs_suitesparse
+@pytest.mark.parametrize("dtype", ["f8", "c16", "f4"])
+def test_schur(rng, dtype):
+    T = random_triangle(rng, 40, dtype)
+    A = sp.csr_array(T + T.conj().T + 20 * sp.identity(40, dtype=dtype))
+    s = rng.permutation(40)[:7]
+    r = np.setdiff1d(np.arange(40), s)
+    F = A.toarray().astype(np.result_type(dtype, "f8"))
+    for method in None, "ldlt":
+        S, lu = trisolve.schur(A, s, method=method)
+        expected = F[np.ix_(s, s)] - F[np.ix_(s, r)] @ np.linalg.solve(F[np.ix_(r, r)], F[np.ix_(r, s)])
+        np.testing.assert_allclose(S, expected, atol=1e-12)
+        b = values(rng, 33, F.dtype)
+        np.testing.assert_allclose(F[np.ix_(r, r)] @ lu.solve(b), b, atol=1e-12)
+        np.testing.assert_allclose(lu.update(2 * sp.csc_array(F[np.ix_(r, r)])).solve(2 * b), lu.solve(b) * 2)
+    with pytest.raises(trisolve.ArgumentError):
+        trisolve.schur(A, [1, 1])
+    S, lu = trisolve.schur(A, [])
+    assert S.shape == (0, 0) and lu.shape == (40, 40)
+
+
+@needs_suitesparse
 def test_ldlt_pivots():
     A = sp.csc_array([[0.0, 1.0], [1.0, 0.0]])
     with pytest.raises(trisolve.PivotError):
-        trisolve.splu(A, method="ldlt")
+        trisolve.splu(A, method="ldlt", signs=[0, 0])
     lu = trisolve.splu(A, method="ldlt", boost=1e-9, signs=[1, -1])
     np.testing.assert_allclose(lu.solve(np.array([2.0, 3.0])), [3, 2], rtol=1e-12)
     assert lu.info.boosted == 1

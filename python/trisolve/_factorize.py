@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from contextlib import contextmanager
-from ctypes import POINTER, c_int8
+from ctypes import POINTER, c_int8, c_int64
 from typing import TYPE_CHECKING, Any, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import SparseEfficiencyWarning, csc_array
 
 from . import _abi
@@ -45,7 +46,7 @@ def splu(A: AnyMatrix, permc_spec: Permc | None = None, diag_pivot_thresh: Any =
         SuperLU's; they make no difference here.
     method : {'umfpack', 'cholmod', 'klu', 'ldlt', 'static'}, optional
         None: chosen by the pattern and values of A.  "ldlt": L D L^H of a symmetric or Hermitian A that need not be
-        definite, with pivots on the diagonal.  "static": pivots on the diagonal, computed on a GPU.
+        definite, with pivots on the diagonal, and, if A has zeros there, of 2 x 2 numbers.  "static": pivots on the diagonal, computed on a GPU.
     ops : str
         The ops that will be solved; "N" alone takes less memory and a shorter analysis.
     single : bool
@@ -110,6 +111,59 @@ def splu(A: AnyMatrix, permc_spec: Permc | None = None, diag_pivot_thresh: Any =
         settings.signs = expected.ctypes.data_as(POINTER(c_int8))
     with as_scipy():
         return Factors(factor, matrix, settings, {"ops": ops, **plan}, fixed_pattern=False)
+
+
+def schur(A: AnyMatrix, rows: Any, *, method: Method | None = None, ops: str = "NTH",
+          **plan: Unpack[PlanOptions]) -> tuple[NDArray[Any], Factors]:
+    """The Schur complement of some rows of a sparse square matrix, and factors of the other rows.
+
+    Parameters
+    ----------
+    A : sparse matrix or array, shape (n, n)
+        On the host.  Of single precision, it is converted to double.
+    rows : array_like of int
+        The rows s, in any order, each once; r are the others, ascending.
+    method, ops, **plan
+        As in splu, for the factors.
+
+    Returns
+    -------
+    S : ndarray, shape (len(rows), len(rows))
+        A[s, s] - A[s, r] @ inv(A[r, r]) @ A[r, s]
+    lu : Factors
+        Of A[r, r].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csc_array
+    >>> from trisolve import schur
+    >>> A = csc_array([[2.0, 0, 1, 0], [0, 4, 1, 1], [1, 1, 3, 0], [0, 1, 0, 1]])
+    >>> S, lu = schur(A, [2, 3])
+    >>> S
+    array([[ 2.25, -0.25],
+           [-0.25,  0.75]])
+    >>> lu.solve(np.array([2.0, 4]))
+    array([1., 1.])
+    """
+    function = suitesparse("trs_schur")
+    A = compressed(A, "schur converted its input to CSC format")
+    A = canonical(A.astype(np.result_type(A.dtype, np.float64)))
+    matrix, chosen = factorable(A, "schur"), np.array(rows, np.int64, ndmin=1)
+    count = chosen.size
+    others = np.setdiff1d(np.arange(A.shape[0]), chosen)
+    S = np.zeros((count, count), matrix.dtype, order="F")
+    settings = _abi.trs_factor_options(method=choice(METHODS, method, "method"),
+                                       plan=plan_options(matrix, ops=ops, **plan))
+
+    def make(pointer: Any, struct: Any, options: Any) -> int:
+        return function(pointer, matrix.struct, count, chosen.ctypes.data_as(POINTER(c_int64)), S.ctypes.data,
+                        max(count, 1), options)
+
+    with as_scipy():
+        lu = Factors(make, Matrix(csc_array(A)[:, others][others]), settings, {"ops": ops, **plan},
+                     fixed_pattern=False)
+    return S, lu
 
 
 def choice(table: dict[str, str], name: str | None, what: str) -> bytes | None:

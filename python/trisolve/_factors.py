@@ -35,11 +35,19 @@ def stored(mat: Any) -> Any:
     return (tril(whole, -unit) if mat.kind & _abi.TRS_LOWER else triu(whole, unit)).asformat(whole.format)
 
 
-def signs_of(pointer: Any, n: int) -> NDArray[np.int8] | None:
-    """The signs of the pivots of L D L^H; None: of incomplete factors, or all are positive."""
-    signs = np.ones(n, np.int8)
-    C.trs_lu_inertia(pointer, None, None, signs.ctypes.data_as(POINTER(c_int8)))
-    return signs if (signs < 0).any() else None
+def middle_of(pointer: Any, n: int, dtype: Any) -> tuple[Any, Any, NDArray[np.intp]] | None:
+    """L and U of S with its rows in another order: S[order] = L U, for A(P, P) = F S F^H; None: S is the identity."""
+    d, e = np.ones(n), np.zeros(n, np.result_type(dtype, np.float64))
+    if C.trs_lu_middle(pointer, d.ctypes.data_as(POINTER(c_double)), e.ctypes.data, None) or (d == 1).all():
+        return None
+    order, lower, first = np.arange(n), np.zeros(n, dtype), np.flatnonzero(e)
+    order[first], order[first + 1] = first + 1, first
+    upper, beside = d.astype(dtype), np.zeros(n, dtype)
+    lower[first] = d[first] / e[first].conj()
+    upper[first], beside[first] = e[first].conj(), d[first + 1]
+    upper[first + 1] = e[first] - lower[first] * d[first + 1]
+    return (diags([np.ones(n), lower[:-1]], [0, -1], shape=(n, n)), diags([upper, beside[:-1]], [0, 1], shape=(n, n)),
+            order)
 
 
 class Stored(SimpleNamespace):
@@ -58,13 +66,17 @@ class Stored(SimpleNamespace):
         P, Q, scale = POINTER(c_int64)(), POINTER(c_int64)(), POINTER(c_double)()
         check(C.trs_lu_factors(pointer, L, U, P, Q, scale))
         lower, upper = stored(L), stored(U) if U.ptr else None
-        signs = None if U.ptr else signs_of(pointer, L.n)
-        if signs is not None:  # L S L^H = A(P, P); L gets a unit diagonal
+        rows = copy_array(P, L.n, "i8") if P else None
+        middle = None if U.ptr else middle_of(pointer, L.n, lower.dtype)
+        if middle is not None:  # F S F^H = A(P, P); L gets a unit diagonal
+            left, right, order = middle
             d = lower.diagonal().real
-            lower, upper = csc_array(lower @ diags(1 / d)), csc_array(diags(signs * d) @ lower.conj().T)
+            rows, d_ordered = rows[order], diags(1 / d[order])
+            lower, upper = (csc_array(lower[order][:, order] @ left @ d_ordered),
+                            csc_array(diags(d[order]) @ right @ lower.conj().T))
         return cls(L=lower, U=upper,
                    unit=(bool(L.kind & _abi.TRS_UNIT), bool(U.kind & _abi.TRS_UNIT)),
-                   P=copy_array(P, L.n, "i8") if P else None,
+                   P=rows,
                    Q=copy_array(Q, L.n, "i8") if Q and upper is not None else None,
                    scale=copy_array(scale, L.n, "f8") if scale else None)
 

@@ -362,6 +362,17 @@ void test_factors(void **)
                              trisolve::csr(A.ptr, A.idx, std::vector<double>(A.val.size())));
                      }),
                      TRS_EPIVOT);
+    /* of the last row: the last pivot, det A / det A(r, r) */
+    std::vector<double> S(1);
+    auto others = trisolve::schur(A.matrix(), std::vector<std::int64_t>{n - 1}, S);
+    const trs_det rest = others.determinant();
+    assert_true(std::fabs(rest.re * rest.mantissa * std::pow(2., double(rest.exponent)) / before -
+                          1) < 1e-12);
+    assert_true(std::fabs(S[0] * before / det - 1) < 1e-12);
+    assert_int_equal(status_of([&] {
+                         trisolve::schur(A.matrix(), std::vector<std::int64_t>{0, 1}, S);
+                     }),
+                     TRS_EARG);
 #endif
 }
 

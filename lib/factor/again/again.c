@@ -21,7 +21,8 @@ struct trs_lu_again {
     trs_again_fronts fronts; /* of L L^H, which has no rows */
     /* growth up to which the pivots suit */
     double limit;
-    int64_t *refined; /* [nnz of A] place of each entry in lu->refined; NULL: nothing is refined */
+    /* [nnz of A] place of each entry in lu->refined, or, for L S L^H, in lu->analysed; NULL: nothing is refined */
+    int64_t *places;
 };
 
 /* Times the growth with the pivots that the library has chosen, and at all; and fill that the library did not find. */
@@ -35,7 +36,7 @@ void trs_lu_again_free(trs_lu *lu)
     if (!a) return;
     trs_again_rows_free(&ctx, &a->rows);
     trs_again_fronts_free(&a->fronts);
-    trs_lu_free(lu, a->refined, a);
+    trs_lu_free(lu, a->places, a);
     lu->again = NULL;
 }
 
@@ -123,10 +124,9 @@ static int join(trs_lu *lu, const trs_ilu_rows *r)
     return TRS_OK;
 }
 
-/* places [p]: where entry p of A is in lu->refined. */
-static int find_refined(trs_lu *lu, const trs_mat *A, int64_t **places)
+/* places [p]: where entry p of A is in C. */
+static int find_places(trs_lu *lu, const trs_mat *A, const trs_csc *C, int64_t **places)
 {
-    const trs_csc *C = lu->refined;
     if (!C) return TRS_OK;
     *places = trs_lu_alloc(lu, A->nnz, sizeof **places, "places of A");
     if (!*places) return TRS_EMEM;
@@ -153,7 +153,7 @@ static int make_rows(trs_lu *lu, trs_context *ctx, const trs_mat *A)
     const trs_tri *t = &a->rows.rows.t;
     const int64_t fill = MOST_FILL * (f->L.nnz + f->U.nnz) + f->L.n;
     int rc = trs_again_rows_make(ctx, A, f, fill, &a->rows);
-    if (!rc) rc = find_refined(lu, A, &a->refined);
+    if (!rc) rc = find_places(lu, A, lu->refined, &a->places);
     if (!rc) a->limit = fmin(slack * growth_of(f, a->rows.largest), most_growth);
     if (!rc) rc = join(lu, &a->rows.rows);
     if (rc) trs_free_all(&lu->mem, t->ptr, t->idx, t->val);
@@ -175,13 +175,28 @@ static int make_fronts(trs_lu *lu, trs_context *ctx, const trs_mat *A)
     return rc;
 }
 
+/* max |l s l| / max |a| of L S L^H */
+static double growth_of_middle(const trs_factors *f)
+{
+    return f->largest_l * f->largest_l / f->largest_a;
+}
+
+/* The backend computes L S L^H where it is. */
+static int make_places(trs_lu *lu, const trs_mat *A)
+{
+    lu->again->limit = slack * growth_of_middle(&lu->f);
+    return find_places(lu, A, lu->analysed, &lu->again->places);
+}
+
 static int make(trs_lu *lu, const trs_mat *A)
 {
     trs_context ctx = {.mem = lu->mem, .base = lu->base};
     ctx.threads = lu->opt.threads > 0 ? lu->opt.threads : trs_default_threads();
     lu->again = trs_alloc_zero(&lu->mem, 1, sizeof *lu->again);
     if (!lu->again) return trs_fail(TRS_EMEM, "out of memory for a handle");
-    const int rc = lu->f.cholesky ? make_fronts(lu, &ctx, A) : make_rows(lu, &ctx, A);
+    int rc;
+    if (lu->f.sign) rc = make_places(lu, A);
+    else rc = lu->f.cholesky ? make_fronts(lu, &ctx, A) : make_rows(lu, &ctx, A);
     if (!rc) return rc;
     trs_lu_again_free(lu);
     if (rc != TRS_ESUPPORT) return rc;
@@ -193,7 +208,7 @@ int trs_lu_again_fetch(trs_lu *lu)
 {
     const trs_mat *L = &lu->f.L;
     const size_t size = trs_size(L->dtype);
-    if (!lu->again || !lu->f.cholesky) return TRS_OK;
+    if (!lu->again || !lu->f.cholesky || lu->f.sign) return TRS_OK;
     const trs_again_fronts *f = &lu->again->fronts;
     int64_t *to = trs_lu_alloc(lu, L->nnz, sizeof *to, "places of the factors");
     if (!to) return TRS_EMEM;
@@ -218,7 +233,7 @@ static bool has_pattern(const trs_lu *lu, const trs_mat *A)
 static bool may(const trs_lu *lu, const trs_mat *A)
 {
     return !lu->never_again && lu->ready && lu->opt.device <= 0 && lu->f.P && lu->f.L.n > 0 &&
-           !lu->f.incomplete && !lu->f.sign && !lu->single && lu->opt.pivot != TRS_PIVOT_SKIP &&
+           !lu->f.incomplete && !lu->single && lu->opt.pivot != TRS_PIVOT_SKIP &&
            has_pattern(lu, A);
 }
 
@@ -228,7 +243,7 @@ static void refine_with(const trs_lu *lu, const trs_mat *A)
     for (int64_t e = 0; C && e < A->nnz; e++) {
         double z[2];
         trs_number_get(A->val, A->dtype, e, z);
-        const int64_t p = lu->again->refined[e];
+        const int64_t p = lu->again->places[e];
         if (C->is_complex) C->x[2 * p] = z[0], C->x[2 * p + 1] = z[1];
         else C->x[p] = z[0];
     }
@@ -240,7 +255,7 @@ static int feed_plans(trs_lu *lu)
     trs_mat L = lu->f.L;
     if (!lu->l || !lu->own) return trs_lu_plan(lu, false);
     const double start = trs_now();
-    if (lu->f.cholesky) L.val = lu->again->fronts.val;
+    if (lu->f.cholesky && !lu->f.sign) L.val = lu->again->fronts.val;
     int rc = trs_lu_plan_of(lu, &lu->l, &L, "L", NULL);
     if (!rc && !lu->f.cholesky) rc = trs_lu_plan_of(lu, &lu->u, &lu->f.U, "U", NULL);
     trs_lu_set_info(lu, trs_now() - start);
@@ -264,6 +279,17 @@ static bool compute_fronts(trs_lu *lu, const trs_mat *A)
     return !o.bad;
 }
 
+static int compute(trs_lu *lu, const trs_mat *A, bool *suits)
+{
+    if (!lu->f.sign) {
+        *suits = lu->f.cholesky ? compute_fronts(lu, A) : compute_rows(lu, A);
+        return trs_canceled();
+    }
+    const int rc = lu->renew(lu, A, lu->again->places, suits);
+    *suits = *suits && growth_of_middle(&lu->f) <= lu->again->limit;
+    return rc;
+}
+
 int trs_lu_again(trs_lu *lu, const trs_mat *A, bool *done)
 {
     const double start = trs_now();
@@ -273,11 +299,11 @@ int trs_lu_again(trs_lu *lu, const trs_mat *A, bool *done)
     if (rc) lu->ready = false; /* plans may be gone */
     if (rc || !lu->again) return rc;
     lu->ready = lu->singular = false;
-    const bool suits = lu->f.cholesky ? compute_fronts(lu, A) : compute_rows(lu, A);
-    rc = trs_canceled();
+    bool suits;
+    rc = compute(lu, A, &suits);
     *done = rc || suits;
     if (rc || !suits) return rc;
     lu->info.seconds_factor = trs_now() - start;
-    refine_with(lu, A);
+    if (!lu->f.sign) refine_with(lu, A);
     return feed_plans(lu);
 }

@@ -24,7 +24,8 @@ typedef struct backend {
     bool waits;               /* L and U stay in the library for now (lu_first.c) */
     const trs_method *method; /* what made symbolic; NULL: there is none */
     void *symbolic;
-    trs_csc pattern; /* what was analysed; x = NULL, unless solves need it */
+    trs_csc pattern; /* what was analysed; x = NULL, unless solves or updates need it */
+    int64_t *next;   /* [n] scratch of the test of symmetry; NULL: none yet */
 } backend;
 
 /* ---- the table ------------------------------------------------------------------------------ */
@@ -160,12 +161,12 @@ static int64_t first_unsymmetric(const trs_csc *A, bool definite, int64_t *w)
     return A->n;
 }
 
-static int first_not_hermitian(trs_lu *lu, const trs_csc *A, bool definite, int64_t *column)
+static int first_not_hermitian(trs_lu *lu, backend *b, const trs_csc *A, bool definite,
+                               int64_t *column)
 {
-    int64_t *w = trs_lu_alloc(lu, A->n, sizeof *w, "the test of symmetry");
-    if (!w) return TRS_EMEM;
-    *column = first_unsymmetric(A, definite, w);
-    trs_lu_free(lu, w);
+    if (!b->next) b->next = trs_lu_alloc(lu, A->n, sizeof *b->next, "the test of symmetry");
+    if (!b->next) return TRS_EMEM;
+    *column = first_unsymmetric(A, definite, b->next);
     return TRS_OK;
 }
 
@@ -202,8 +203,9 @@ static void forget(trs_lu *lu, backend *b)
 
 static void release(trs_lu *lu, void *data)
 {
-    forget(lu, data);
-    trs_lu_free(lu, data);
+    backend *b = data;
+    forget(lu, b);
+    trs_lu_free(lu, b->next, b);
 }
 
 /* Has this method analysed the pattern of A? */
@@ -333,7 +335,7 @@ static int factor_csc(trs_lu *lu, backend *b, trs_csc *A, trs_factors *f)
     if (*b->wanted && wanted < 0) return refuse_name(b->wanted);
     if (A->n == 0) return no_rows(lu, A, f);
     const bool definite = wanted < 0 || methods[wanted]->hermitian != TRS_INDEFINITE;
-    int rc = first_not_hermitian(lu, A, definite, &unlike);
+    int rc = first_not_hermitian(lu, b, A, definite, &unlike);
     if (!rc) rc = refuse_empty_lines(lu, A);
     if (rc) return rc;
     A->hermitian = unlike == A->n;
@@ -355,7 +357,7 @@ static void keep(trs_lu *lu, backend *b, trs_csc *A)
 /* Free the values of the matrix that was analysed, unless solves need them. */
 static void drop_values(trs_lu *lu, backend *b)
 {
-    if (lu->refined || b->waits) return;
+    if (lu->refined || b->waits || (b->method && b->method->renew)) return;
     trs_lu_free(lu, b->pattern.x);
     b->pattern.x = NULL;
 }
@@ -379,6 +381,28 @@ static int solve_first(trs_lu *lu, double *x, const double *b, double *work)
     const int rc = own->method->solve(&own->pattern, own->symbolic, x, b, work);
     trs_blas_end(&limit);
     return rc;
+}
+
+/* New numbers for the factors in lu->f, which are not in the library.  places [p]: where entry p of mat is in the A that was
+ * analysed.  *done = false and TRS_OK: A has to be factored from the beginning. */
+static int renew(trs_lu *lu, const trs_mat *mat, const int64_t *places, bool *done)
+{
+    backend *b = lu->backend;
+    trs_csc *A = &b->pattern;
+    const size_t size = A->is_complex ? 2 : 1;
+    int64_t unlike = A->n;
+    int rc = TRS_OK;
+    *done = false;
+    if (mat->dtype != (A->is_complex ? TRS_C64 : TRS_F64)) return TRS_OK;
+    for (int64_t p = 0; p < A->nnz; p++)
+        memcpy(A->x + size * (size_t)places[p], (const double *)mat->val + size * (size_t)p,
+               size * sizeof *A->x);
+    if (!lu->half) rc = first_not_hermitian(lu, b, A, false, &unlike);
+    if (rc || unlike < A->n) return rc;
+    rc = b->method->renew(lu, A, b->symbolic, &lu->f);
+    lu->f.largest_a = largest_entry(A, NULL);
+    *done = rc != TRS_EPIVOT;
+    return *done ? rc : (trs_forget(), TRS_OK);
 }
 
 /* mat: the A that was factored; NULL: it is gone, and lu->pattern is its pattern. */
@@ -494,6 +518,8 @@ static int factor_new(trs_lu **lu, const trs_mat *A, const trs_factor_options *o
     (*lu)->update = factor;
     (*lu)->solve_first = solve_first;
     (*lu)->settle = settle;
+    (*lu)->renew = renew;
+    (*lu)->analysed = &b->pattern;
     if (opt->method) snprintf(b->wanted, sizeof b->wanted, "%s", opt->method);
     if (opt->ordering) snprintf(b->ordering, sizeof b->ordering, "%s", opt->ordering);
     return trs_lu_begin(*lu, A);

@@ -18,6 +18,7 @@
 #define trs_lu_new          trs_core()->trs_lu_new
 #define trs_lu_alloc        trs_core()->trs_lu_alloc
 #define trs_lu_free_each    trs_core()->trs_lu_free_each
+#define trs_lu_whole        trs_core()->trs_lu_whole
 #define trs_lu_csc          trs_core()->trs_lu_csc
 #define trs_lu_csc_free     trs_core()->trs_lu_csc_free
 #define trs_lu_adopt_there  trs_core()->trs_lu_adopt_there
@@ -48,6 +49,8 @@ typedef struct trs_method {
     int (*numeric)(trs_lu *lu, const trs_csc *A, void *symbolic, trs_factors *f);
     /* Copy the factors of A to f; NULL: numeric has. */
     int (*take)(trs_lu *lu, const trs_csc *A, void *symbolic, trs_factors *f);
+    /* The same as numeric for other values of the same A, into the arrays that f has, without allocating; NULL: it cannot. */
+    int (*renew)(trs_lu *lu, const trs_csc *A, const void *symbolic, trs_factors *f);
     /* x = A^-1 b by the library, before drop.  work [5*n] is scratch. */
     int (*solve)(const trs_csc *A, void *symbolic, double *x, const double *b, double *work);
     /* Free the factors in *symbolic, which were copied; NULL: they are still needed. */

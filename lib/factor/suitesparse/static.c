@@ -68,7 +68,7 @@ static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool name
         return trs_fail(TRS_ESUPPORT, "static pivots are for factors on a device");
     }
     if (!named && !A->hermitian && !is_diagonal_strong(A)) return TRS_OK;
-    const int rc = trs_symbolic_new(lu, A, ordering, &d);
+    const int rc = trs_symbolic_new(lu, A, ordering, NULL, 0, &d);
     *data = d;
     if (rc || named) return rc;
     const double both = (double)cholmod_l_nnz(d->S, &d->common);

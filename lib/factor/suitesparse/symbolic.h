@@ -15,8 +15,11 @@ typedef struct trs_symbolic {
     int32_t *idx;
 } trs_symbolic;
 
-/* Order A + A'.  *symbolic is to be freed, also after an error.  TRS_OK, TRS_EMEM, TRS_ESUPPORT, TRS_ELIBRARY. */
-int trs_symbolic_new(trs_lu *lu, const trs_csc *A, const char *ordering, trs_symbolic **symbolic);
+/* Order A + A'.  mate [n]: rows i and mate [i] become neighbours, and their columns of L have one pattern; mate [i] = i: no
+ * other row; NULL: no row has one.  zeros: the fraction of the entries of a supernode that may be zero.  *symbolic is to be
+ * freed, also after an error.  TRS_OK, TRS_EMEM, TRS_ESUPPORT, TRS_ELIBRARY. */
+int trs_symbolic_new(trs_lu *lu, const trs_csc *A, const char *ordering, const int32_t *mate,
+                     double zeros, trs_symbolic **symbolic);
 void trs_symbolic_free(trs_lu *lu, void *symbolic);
 /* Find the pattern, unless it is known.  O(entries of L).  TRS_OK, TRS_EMEM. */
 int trs_symbolic_find(trs_lu *lu, trs_symbolic *d);

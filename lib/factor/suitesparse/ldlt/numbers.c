@@ -1,0 +1,382 @@
+/* numbers.c: the numbers of A(P, P) = L D L^H, row by row.
+ *
+ *     L(0..k-1, 0..k-1) w = A(0..k-1, k),   l(k, :) = (D^-1 w)^H,   d(k) = a(k, k) - l(k, :) w
+ *
+ * w is a full vector.  Up to DEPTH columns of a run (numbers.h) are eliminated at once: then w is read and written once for all
+ * of them.  Where the rows of the columns are consecutive, as in the dense end of many factors, the loop over them has vectors.
+ *
+ * The rows of a pair have the block [a b; b' c] of A(P, P) minus what was eliminated before.  It is one pivot if
+ * |a| < |b| / 2 after scaling; otherwise a is a good pivot, and c is one of its own.
+ *
+ * The factor that is kept is that of A(P, P) = F S F^H.  F = L |D|^(1/2) for numbers in D, and S = +-1.  A block D is t S t,
+ * t = |det D|^(1/4), so that |det S| = 1.
+ * Sources: Davis, Algorithm 849: a concise sparse Cholesky factorization package, ACM TOMS 31 (2005) 587-591; Bunch and
+ * Kaufman, Some stable methods for calculating inertia and solving symmetric linear systems, Math. Comp. 31 (1977) 163-179. */
+#include "config.h"
+
+#include "numbers.h"
+#include "pairs.h"
+#include "base/debug.h"
+#include "base/number/clones.h"
+
+#ifdef HAVE_CHOLMOD
+
+#include <float.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum { DEPTH = 8, WIDE = 8 };
+
+typedef double wide __attribute__((vector_size(64), aligned(sizeof(double)), may_alias));
+
+typedef struct job {
+    const trs_lu *lu;
+    const trs_csc *A;
+    const trs_ldlt_rows *r;
+    double *val;     /* of L, in its pattern; those of the diagonal are not written until the end */
+    double *D;       /* [n] */
+    double *inverse; /* [n] 1 / D */
+    /* [4*n] as trs_factors.block, but of D^-1 until the end; NULL: there are no pairs */
+    double *block;
+    double
+        *y; /* [n], or twice as many: 0 but where row k has entries that are not yet eliminated */
+    int64_t *end;    /* [n] the entries that column j has so far */
+    double *largest; /* [n] of each column of A, in the order of A; NULL: nothing is boosted */
+    int64_t boosted; /* pivots */
+    int64_t first;   /* of these, row of A; -1: none */
+} job;
+
+/* ---- a row ------------------------------------------------------------------------------------------- */
+
+/* y = y - l w.  Here and below parts is a constant: 1 for real numbers, 2 for complex ones. */
+TRS_INLINE void subtract(double *y, const double *l, const double *w, int parts)
+{
+    y[0] -= l[0] * w[0];
+    if (parts == 1) return;
+    y[0] += l[1] * w[1];
+    y[1] -= l[0] * w[1] + l[1] * w[0];
+}
+
+/* Put column k of A(P, P) into y; returns its diagonal. */
+TRS_INLINE double scatter(const job *b, int32_t k, int parts)
+{
+    const trs_ldlt_rows *r = b->r;
+    double diagonal = 0;
+    for (int64_t e = r->a_ptr[k]; e < r->a_ptr[k + 1]; e++) {
+        const double *a = b->A->x + parts * r->a_src[e];
+        const int32_t j = r->a_row[e];
+        if (j == k) diagonal = a[0];
+        else
+            for (int q = 0; q < parts; q++) b->y[parts * j + q] = a[q];
+    }
+    return diagonal;
+}
+
+/* l = conj (D^-1 w) for column j, and the next one if they are a block, from *q on; returns l w. */
+TRS_INLINE double divide(const job *b, int32_t j, const double *w, double *l, int parts, bool pair)
+{
+    if (!pair) {
+        l[0] = w[0] * b->inverse[j];
+        if (parts == 2) l[1] = -w[1] * b->inverse[j];
+        return parts == 1 ? l[0] * w[0] : l[0] * w[0] - l[1] * w[1];
+    }
+    const double *s = b->block + 4 * (int64_t)j;
+    const double *v = w + parts;
+    double *m = l + parts;
+    l[0] = s[0] * w[0] + s[2] * v[0];
+    m[0] = s[2] * w[0] + s[1] * v[0];
+    if (parts == 1) return l[0] * w[0] + m[0] * v[0];
+    l[0] -= s[3] * v[1];
+    m[0] += s[3] * w[1];
+    l[1] = -(s[0] * w[1] + s[2] * v[1] + s[3] * v[0]);
+    m[1] = -(s[2] * w[1] - s[3] * w[0] + s[1] * v[1]);
+    return l[0] * w[0] - l[1] * w[1] + m[0] * v[0] - m[1] * v[1];
+}
+
+TRS_INLINE bool is_block(const job *b, int32_t j)
+{
+    const double *s = b->block + 4 * (int64_t)j;
+    return s[2] != 0 || s[3] != 0;
+}
+
+/* y(rows) = y(rows) - the columns l times w, for `count` rows; the rows from `apart` on are consecutive. */
+TRS_INLINE void subtract_columns(const double *const *l, const double *w, int depth,
+                                 const int32_t *idx, int64_t apart, int64_t count, double *y,
+                                 int parts)
+{
+    int64_t p = 0;
+    for (; p < apart; p++) {
+        double s[2] = {y[parts * (int64_t)idx[p]], parts == 2 ? y[parts * (int64_t)idx[p] + 1] : 0};
+#pragma GCC unroll 8
+        for (int q = 0; q < depth; q++) subtract(s, l[q] + parts * p, w + parts * q, parts);
+        for (int q = 0; q < parts; q++) y[parts * (int64_t)idx[p] + q] = s[q];
+    }
+    if (p == count) return;
+    double *restrict x = y + parts * (idx[p] - p);
+    for (; parts == 1 && p + WIDE <= count; p += WIDE) {
+        wide s = *(const wide *)(x + p);
+#pragma GCC unroll 8
+        for (int q = 0; q < depth; q++) s -= w[q] * *(const wide *)(l[q] + p);
+        *(wide *)(x + p) = s;
+    }
+    for (; p < count; p++)
+#pragma GCC unroll 8
+        for (int q = 0; q < depth; q++)
+            subtract(x + parts * p, l[q] + parts * p, w + parts * q, parts);
+}
+
+/* Eliminate columns j .. j+depth-1 of a run from row k, which gets its entries; returns what that takes from the diagonal. */
+TRS_INLINE double eliminate(job *b, int32_t j, int depth, int parts)
+{
+    const trs_symbolic *d = b->r->d;
+    const int64_t begin = d->ptr[j + depth - 1] + 1, count = b->end[j + depth - 1] - begin;
+    const int64_t apart = b->r->dense[j + depth - 1] - begin;
+    const double *l[DEPTH];
+    double w[2 * DEPTH], sum = 0;
+#pragma GCC unroll 8
+    for (int q = 0; q < depth; q++)
+        for (int c = 0; c < parts; c++) {
+            w[parts * q + c] = b->y[parts * (j + q) + c];
+            b->y[parts * (j + q) + c] = 0;
+        }
+#pragma GCC unroll 8
+    for (int q = 0; q < depth; q++) {
+        const double *column = b->val + parts * d->ptr[j + q];
+#pragma GCC unroll 8
+        for (int e = q + 1; e < depth; e++)
+            subtract(w + parts * e, column + parts * (e - q), w + parts * q, parts);
+        l[q] = column + parts * (depth - q);
+    }
+    subtract_columns(l, w, depth, d->idx + begin, apart < count ? apart : count, count, b->y,
+                     parts);
+    for (int q = 0; q < depth; q++) {
+        const bool pair = q + 1 < depth && b->block && is_block(b, j + q);
+        double z[4];
+        sum += divide(b, j + q, w + parts * q, z, parts, pair);
+        for (int e = 0; e <= pair; e++)
+            memcpy(b->val + parts * b->end[j + q + e]++, z + parts * e, (size_t)parts * sizeof *z);
+        q += pair;
+    }
+    return sum;
+}
+
+/* The same for a run of any length.  A block is not parted. */
+TRS_INLINE double eliminate_run(job *b, int32_t j, int32_t length, int parts)
+{
+    double sum = 0;
+    while (length > 0) {
+        int depth = DEPTH;
+        while (depth > length || (depth > 1 && b->block && is_block(b, j + depth - 1))) depth /= 2;
+        if (b->block && depth == 1 && is_block(b, j)) depth = 2;
+        if (depth == 8) sum += eliminate(b, j, 8, parts);
+        else if (depth == 4) sum += eliminate(b, j, 4, parts);
+        else if (depth == 2) sum += eliminate(b, j, 2, parts);
+        else sum += eliminate(b, j, 1, parts);
+        j += depth, length -= depth;
+    }
+    return sum;
+}
+
+/* ---- pivots ------------------------------------------------------------------------------------------ */
+
+static int64_t row_of(const job *b, int32_t k)
+{
+    return ((const int64_t *)b->r->d->L->Perm)[k];
+}
+
+static int bad_pivot(const job *b, int64_t row)
+{
+    return trs_fail(TRS_EPIVOT, "row %" PRId64 ": a pivot is zero or not finite; boost replaces it",
+                    row + b->lu->base);
+}
+
+/* The pivot that is used in place of d. */
+static double boosted(job *b, int64_t row, double d)
+{
+    const int8_t *signs = b->lu->signs;
+    const double least = b->lu->boost * b->largest[row];
+    const int sign = signs ? signs[row] : 0;
+    const bool wrong = (sign > 0 && d < least) || (sign < 0 && d > -least);
+    if (!wrong && fabs(d) >= least) return d;
+    if (b->boosted++ == 0) b->first = row;
+    return sign ? sign * least : copysign(least, d);
+}
+
+static int take_pivot(job *b, int32_t k, double d)
+{
+    const int64_t row = row_of(b, k);
+    if (isfinite(d) && b->largest) d = boosted(b, row, d);
+    b->D[k] = d;
+    b->inverse[k] = 1 / d;
+    return isfinite(d) && isnormal(b->inverse[k]) ? TRS_OK : bad_pivot(b, row);
+}
+
+/* The block [a b; conj (b) c] of rows k and k + 1, whose determinant is det, as a pivot. */
+static void take_block(const job *b, int32_t k, double a, const double *off, double c, double det)
+{
+    double *s = b->block + 4 * (int64_t)k;
+    s[0] = c / det, s[1] = a / det, s[2] = -off[0] / det, s[3] = -off[1] / det;
+    b->D[k] = a, b->D[k + 1] = c;
+}
+
+/* Are these numbers a better pivot than a and c are, one after the other? */
+static bool is_better(const job *b, int32_t k, double a, double size, double c, double det)
+{
+    const double *scale = b->r->scale, s = scale[row_of(b, k)], t = scale[row_of(b, k + 1)];
+    const double x = fabs(a) * s * s, y = size * s * t, z = fabs(c) * t * t;
+    const double most = fmax(y, z), least = b->lu->boost;
+    if (!isnormal(det) || !isfinite(most) || !(2 * x < y)) return false;
+    return y >= least && fabs(det) * s * s * t * t > least * most * most;
+}
+
+/* Rows k - 1 and k, of which the first one has the pivot D(k - 1), and the second one d and the number in y. */
+static inline int take_pair(job *b, int32_t k, double d, int parts)
+{
+    double *y = b->y + parts * (k - 1), *l = b->val + parts * b->end[k - 1]++;
+    const double off[2] = {y[0], parts == 2 ? y[1] : 0}, a = b->D[k - 1];
+    const double size = parts == 2 ? hypot(off[0], off[1]) : fabs(off[0]);
+    const double det = a * d - size * size;
+    for (int q = 0; q < parts; q++) y[q] = l[q] = 0;
+    if (is_better(b, k - 1, a, size, d, det)) {
+        take_block(b, k - 1, a, off, d, det);
+        return TRS_OK;
+    }
+    const int rc = take_pivot(b, k - 1, a);
+    if (rc) return rc;
+    return take_pivot(b, k, d - divide(b, k - 1, off, l, parts, false));
+}
+
+TRS_INLINE int factor_row(job *b, int32_t k, int parts)
+{
+    const trs_ldlt_rows *r = b->r;
+    double d = scatter(b, k, parts);
+    for (int64_t e = r->run_ptr[k]; e < r->run_ptr[k + 1]; e++)
+        d -= eliminate_run(b, r->run[e], r->length[e], parts);
+    if (r->second && r->second[k]) return take_pair(b, k, d, parts);
+    if (!r->second || k + 1 == b->A->n || !r->second[k + 1]) return take_pivot(b, k, d);
+    b->D[k] = d; /* the second row decides */
+    return TRS_OK;
+}
+
+TRS_CLONES static int factor_real(job *b, int32_t begin, int32_t end)
+{
+    int rc = TRS_OK;
+    for (int32_t k = begin; k < end && !rc; k++) rc = factor_row(b, k, 1);
+    return rc;
+}
+
+TRS_FMA_CLONES static int factor_complex(job *b, int32_t begin, int32_t end)
+{
+    int rc = TRS_OK;
+    for (int32_t k = begin; k < end && !rc; k++) rc = factor_row(b, k, 2);
+    return rc;
+}
+
+static int factor_rows(job *b)
+{
+    enum { STEP = 1024 };
+    const int32_t n = (int32_t)b->A->n;
+    int rc = TRS_OK;
+    for (int32_t k = 0; k < n && !rc; k += STEP) {
+        const int32_t end = n - k < STEP ? n : k + STEP;
+        rc = b->A->is_complex ? factor_complex(b, k, end) : factor_real(b, k, end);
+        if (!rc) rc = trs_step("factorization", (double)k / n);
+    }
+    return rc;
+}
+
+/* ---- F and S ----------------------------------------------------------------------------------------- */
+
+/* The block of D becomes that of S, with the signs of its eigenvalues.  Returns t^2. */
+static double scale_block(const job *b, int64_t k, int8_t *sign)
+{
+    double *s = b->block + 4 * k;
+    const double det = s[0] * s[1] - s[2] * s[2] - s[3] * s[3], square = 1 / sqrt(fabs(det));
+    sign[k] = s[0] + s[1] < 0 ? -1 : 1;
+    sign[k + 1] = det < 0 ? -sign[k] : sign[k];
+    for (int q = 0; q < 4; q++) s[q] *= square;
+    return square;
+}
+
+/* Multiply numbers by a root; returns the largest. */
+TRS_INLINE double scale_numbers(double *val, double root, int64_t count)
+{
+    double largest = 0;
+    for (int64_t p = 0; p < count; p++) {
+        val[p] *= root;
+        if (fabs(val[p]) > largest) largest = fabs(val[p]);
+    }
+    return largest;
+}
+
+/* Column j of L becomes that of F, and its diagonal the root of |d(j)|, or t.  Returns the largest number of F. */
+static double scale_columns(const job *b, int parts, int8_t *sign)
+{
+    const int64_t *ptr = b->r->d->ptr;
+    double square = 0, largest = 0;
+    for (int64_t j = 0; j < b->A->n; j++) {
+        const bool second = b->block && j > 0 && is_block(b, (int32_t)j - 1);
+        if (b->block && is_block(b, (int32_t)j)) square = scale_block(b, j, sign);
+        else if (!second) square = fabs(b->D[j]), sign[j] = b->D[j] < 0 ? -1 : 1;
+        const double root = sqrt(square);
+        b->D[j] = square;
+        b->val[parts * ptr[j]] = root;
+        if (parts == 2) b->val[2 * ptr[j] + 1] = 0;
+        const double size =
+            scale_numbers(b->val + parts * (ptr[j] + 1), root, parts * (ptr[j + 1] - ptr[j] - 1));
+        if (size > largest) largest = size;
+        if (root > largest) largest = root;
+    }
+    return largest;
+}
+
+/* rcond: the smallest pivot over the largest. */
+static double ratio(const double *D, int64_t n)
+{
+    double least = INFINITY, most = 0;
+    for (int64_t k = 0; k < n; k++) {
+        if (D[k] < least) least = D[k];
+        if (D[k] > most) most = D[k];
+    }
+    return most > 0 ? least / most : 0;
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------- */
+
+static void find_largest(const trs_csc *A, double *largest)
+{
+    for (int64_t j = 0; j < A->n; j++) {
+        largest[j] = 0;
+        for (int64_t p = A->p[j]; p < A->p[j + 1]; p++)
+            largest[j] = fmax(largest[j], trs_csc_size(A, p));
+    }
+}
+
+static int compute(job *b, trs_factors *f)
+{
+    const int64_t n = b->A->n;
+    const int parts = b->A->is_complex ? 2 : 1;
+    memset(b->y, 0, (size_t)(n * parts) * sizeof *b->y);
+    if (b->block) memset(b->block, 0, (size_t)n * 4 * sizeof *b->block);
+    for (int64_t j = 0; j < n; j++) b->end[j] = b->r->d->ptr[j] + 1;
+    if (b->largest) find_largest(b->A, b->largest);
+    const int rc = factor_rows(b);
+    if (rc) return rc;
+    f->largest_l = scale_columns(b, parts, f->sign);
+    f->rcond = ratio(b->D, n);
+    return TRS_OK;
+}
+
+int trs_ldlt_run(trs_lu *lu, const trs_csc *A, const trs_ldlt_rows *r, trs_factors *f)
+{
+    const int64_t n = A->n;
+    job b = {.lu = lu, .A = A, .r = r, .val = (double *)f->L.val, .block = f->block, .first = -1};
+    b.D = r->work, b.inverse = r->work + n, b.y = r->work + 2 * n, b.end = r->end;
+    if (lu->boost > 0) b.largest = r->work + 4 * n;
+    const int rc = compute(&b, f);
+    lu->info.boosted = b.boosted;
+    lu->info.first_boosted = b.first;
+    return rc;
+}
+
+#endif

@@ -1,0 +1,587 @@
+/* t_ldlt.c: L S L^H = A(P, P) of Hermitian matrices that are not definite, against the full matrix; their inertia against
+ * eigenvalues by Jacobi's method; pivots that are replaced. */
+#include "tests/common/counter.h"
+#include "tests/common/full.h"
+#include "trisolve-suitesparse.h"
+
+#ifdef HAVE_LAPACKE
+#include <lapacke.h>
+#endif
+
+enum { N = 36, LOWER_PART = 13, NRHS = 3 };
+
+static void assert_not_factored(const trs_mat *m, const trs_factor_options *opt, int code,
+                                const char *says)
+{
+    trs_lu *lu = NULL;
+    const int rc = trs_factor(&lu, m, opt);
+    assert_refused(lu, rc, code, says);
+}
+
+static trs_lu *factored(const trs_mat *m, const trs_factor_options *opt)
+{
+    trs_factor_options o = {0};
+    trs_lu *lu;
+    if (opt) o = *opt;
+    o.method = "ldlt";
+    o.plan.ops = 7;
+    const int rc = trs_factor(&lu, m, &o);
+    if (rc) fail_msg("%s", trs_message());
+    return lu;
+}
+
+/* [K B'; B -M] with K and M positive definite. */
+static full quasi_definite(bool is_complex)
+{
+    full A = hermitian(N, is_complex, 12);
+    for (int j = N - LOWER_PART; j < N; j++)
+        for (int i = N - LOWER_PART; i < N; i++) A.a[i + N * j] *= -1;
+    return A;
+}
+
+static void round_to(full *A, trs_dtype t)
+{
+    char one[16];
+    for (int k = 0; k < A->n * A->n; k++) {
+        set_value(one, t, 0, A->a[k]);
+        A->a[k] = get_value(one, t, 0);
+    }
+}
+
+/* ---- eigenvalues -------------------------------------------------------------------------------------- */
+
+/* How many are negative.  [Re -Im; Im Re] is real and symmetric, and has each of them twice. */
+static int negative_eigenvalues(const full *A)
+{
+    const int n = A->n, m = 2 * n;
+    double *s = calloc((size_t)(m * m), sizeof *s);
+    int negative = 0;
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++) {
+            const zz z = A->a[i + n * j];
+            s[i + m * j] = s[i + n + m * (j + n)] = creal(z);
+            s[i + n + m * j] = cimag(z);
+            s[i + m * (j + n)] = -cimag(z);
+        }
+    for (int sweep = 0; sweep < 30; sweep++)
+        for (int p = 0; p < m; p++)
+            for (int q = p + 1; q < m; q++) {
+                const double angle = 0.5 * atan2(2 * s[p + m * q], s[q + m * q] - s[p + m * p]);
+                const double c = cos(angle), d = sin(angle);
+                for (int k = 0; k < m; k++) {
+                    const double x = s[p + m * k], y = s[q + m * k];
+                    s[p + m * k] = c * x - d * y, s[q + m * k] = d * x + c * y;
+                }
+                for (int k = 0; k < m; k++) {
+                    const double x = s[k + m * p], y = s[k + m * q];
+                    s[k + m * p] = c * x - d * y, s[k + m * q] = d * x + c * y;
+                }
+            }
+    for (int p = 0; p < m; p++) negative += s[p + m * p] < 0;
+    free(s);
+    assert_int_equal(negative % 2, 0);
+    return negative / 2;
+}
+
+/* ---- factors ------------------------------------------------------------------------------------------ */
+
+static void check_inertia(const trs_lu *lu, const full *A)
+{
+    int64_t positive, negative;
+    assert_int_equal(trs_lu_inertia(lu, &positive, &negative, NULL), TRS_OK);
+    assert_int_equal(negative, negative_eigenvalues(A));
+    assert_int_equal(positive, A->n - negative);
+}
+
+static void check_factors(const trs_lu *lu, const full *A)
+{
+    const int n = A->n;
+    double diagonal[N];
+    char beside[16 * N];
+    trs_mat l;
+    const int64_t *P;
+    assert_int_equal(trs_lu_factors(lu, &l, NULL, &P, NULL, NULL), TRS_OK);
+    assert_int_equal(trs_lu_middle(lu, diagonal, beside, NULL), TRS_OK);
+    full L = unfold(&l), LS = full_new(n, A->is_complex),
+         sizes = full_new(n, false); /* L S, |L| |S| */
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < n; i++) {
+            LS.a[i + n * k] += L.a[i + n * k] * diagonal[k];
+            sizes.a[i + n * k] += cabs(L.a[i + n * k] * diagonal[k]);
+            if (k + 1 == n) continue;
+            const zz s = get_value(beside, l.dtype, k);
+            LS.a[i + n * (k + 1)] += L.a[i + n * k] * s;
+            LS.a[i + n * k] += L.a[i + n * (k + 1)] * conj(s);
+            sizes.a[i + n * (k + 1)] += cabs(L.a[i + n * k] * s);
+            sizes.a[i + n * k] += cabs(L.a[i + n * (k + 1)] * s);
+        }
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++) {
+            zz sum = -A->a[P[i] + n * P[j]];
+            double size = cabs(sum);
+            for (int k = 0; k < n; k++) {
+                sum += LS.a[i + n * k] * conj(L.a[j + n * k]);
+                size += creal(sizes.a[i + n * k]) * cabs(L.a[j + n * k]);
+            }
+            if (!(cabs(sum) <= 8 * n * DBL_EPSILON * size))
+                fail_msg("(%d, %d): %g of %g", i, j, cabs(sum), size);
+        }
+    free(L.a);
+    free(LS.a);
+    free(sizes.a);
+}
+
+static void check_solves(trs_lu *lu, const trs_mat *m)
+{
+    char b[NRHS * N * 16], x[sizeof b];
+    trs_error e;
+    for (int op = TRS_N; op <= TRS_H; op++)
+        for (int layout = TRS_COL_MAJOR; layout <= TRS_ROW_MAJOR; layout++) {
+            const trs_exec exec = {.layout = (trs_layout)layout};
+            const int64_t ld = layout == TRS_ROW_MAJOR ? NRHS : N;
+            for (int k = 0; k < NRHS * N; k++)
+                set_value(b, m->dtype, k, number(m->dtype == TRS_C64 || m->dtype == TRS_C32));
+            assert_int_equal(trs_lu_solve(lu, (trs_op)op, NRHS, b, ld, x, ld, &exec), TRS_OK);
+            assert_int_equal(trs_backward_error(m, (trs_op)op, NRHS, b, ld, x, ld, exec.layout, &e),
+                             TRS_OK);
+            if (!(e.omega <= 100 * eps_of(m->dtype))) fail_msg("op %d: omega %g", op, e.omega);
+        }
+}
+
+static void check_determinant(const trs_lu *lu, trs_mat *m)
+{
+    trs_det det, by_lu;
+    trs_lu *other;
+    const trs_factor_options opt = {.method = NULL};
+    assert_int_equal(trs_lu_determinant(lu, &det), TRS_OK);
+    assert_int_equal(trs_factor(&other, m, &opt), TRS_OK);
+    assert_int_equal(trs_lu_determinant(other, &by_lu), TRS_OK);
+    trs_lu_destroy(other);
+    assert_int_equal(det.exponent, by_lu.exponent);
+    assert_true(fabs(det.mantissa - by_lu.mantissa) <= 1e-10);
+    assert_true(fabs(det.re - by_lu.re) <= 1e-10);
+}
+
+static void every_form(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 2; c++)
+        for (int k = 0; k < FORMS; k++) {
+            full A = quasi_definite(c);
+            round_to(&A, c ? forms[k].cplx : forms[k].real);
+            trs_mat m = show_full(&A, &forms[k]);
+            trs_lu *lu = factored(&m, NULL);
+            check_factors(lu, &A);
+            check_inertia(lu, &A);
+            check_solves(lu, &m);
+            if (!c) check_determinant(lu, &m);
+            for (int p = 0; p < N * N; p++) A.a[p] *= -2; /* new values, and the signs change */
+            hide(&m);
+            m = show_full(&A, &forms[k]);
+            assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
+            check_factors(lu, &A);
+            check_inertia(lu, &A);
+            check_solves(lu, &m);
+            trs_lu_destroy(lu);
+            hide(&m);
+            free(A.a);
+        }
+}
+
+/* Pivots that happen to be good, in no pattern of signs, and one triangle that stands for all. */
+static void any_inertia(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 2; c++)
+        for (int turn = 0; turn < 10; turn++) {
+            full A = hermitian(N, c, 0);
+            for (int k = 0; k < N; k++) A.a[k + N * k] = uniform() < 0 ? -3 : 3;
+            full half = full_new(N, c);
+            for (int j = 0; j < N; j++)
+                for (int i = j; i < N; i++) half.a[i + N * j] = A.a[i + N * j];
+            trs_mat m = show_full(&half, &plain);
+            m.kind = TRS_LOWER | TRS_SELFADJOINT;
+            trs_lu *lu = factored(&m, NULL);
+            check_inertia(lu, &A);
+            trs_lu_destroy(lu);
+            hide(&m);
+            free(half.a);
+            free(A.a);
+        }
+}
+
+/* ---- pivots -------------------------------------------------------------------------------------------- */
+
+static trs_lu_info info_of(const trs_lu *lu)
+{
+    trs_lu_info info;
+    assert_int_equal(trs_lu_get_info(lu, &info), TRS_OK);
+    return info;
+}
+
+/* A saddle point, whose zero block is not stored. */
+static full saddle(void)
+{
+    full A = full_new(N, false);
+    for (int k = 0; k < N; k += 2) A.a[k + 1 + N * k] = A.a[k + N * (k + 1)] = 1 + 0.1 * k;
+    return A;
+}
+
+static void zero_pivots(void **state)
+{
+    (void)state;
+    full A = saddle();
+    trs_mat m = show_full(&A, &plain);
+    trs_lu *lu;
+    const int8_t signs[N] = {0};
+    const trs_factor_options none = {.method = "ldlt", .signs = signs};
+    const trs_factor_options some = {.boost = 1e-9, .signs = signs};
+    assert_not_factored(&m, &none, TRS_EPIVOT, "boost");
+    lu = factored(&m, &some);
+    assert_int_equal(info_of(lu).boosted, N / 2);
+    assert_in_range(info_of(lu).first_boosted, 0, N - 1);
+    int64_t positive, negative;
+    assert_int_equal(trs_lu_inertia(lu, &positive, &negative, NULL), TRS_EPIVOT);
+    assert_int_equal(positive + negative, N);
+    assert_int_equal(info_of(lu).refines, 1);
+    check_solves(lu, &m);
+    trs_lu_destroy(lu);
+    hide(&m);
+    free(A.a);
+}
+
+/* ---- new values --------------------------------------------------------------------------------------- */
+
+static void assert_update(trs_lu *lu, const trs_mat *m, int code, const char *says)
+{
+    assert_int_equal(trs_lu_update(lu, m), code);
+    if (code && !strstr(trs_message(), says)) fail_msg("%s", trs_message());
+}
+
+/* Later updates allocate nothing and have the bits of new factors; what does not suit them is factored from the beginning, or
+ * refused, and later values are not affected. */
+static void updates(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 2; c++) {
+        counter calls = {.fail_at = -1};
+        const trs_factor_options counted = {.plan.memory = counted_memory(&calls)};
+        full A = quasi_definite(c), B = full_new(N, c);
+        for (int j = 0; j < N; j++)
+            for (int i = 0; i < N; i++) B.a[i + N * j] = A.a[i + N * j] * (i == j ? 1.5 : 1);
+        trs_mat a = show_full(&A, &plain), b = show_full(&B, &plain), L, fresh;
+        trs_lu *lu = factored(&a, &counted), *other = factored(&b, NULL);
+        assert_update(lu, &a, TRS_OK, "");
+        const long before = calls.calls;
+        assert_update(lu, &b, TRS_OK, "");
+        assert_int_equal(calls.calls, before);
+        check_factors(lu, &B);
+        check_inertia(lu, &B);
+        check_solves(lu, &b);
+        assert_int_equal(trs_lu_factors(lu, &L, NULL, NULL, NULL, NULL), TRS_OK);
+        assert_int_equal(trs_lu_factors(other, &fresh, NULL, NULL, NULL, NULL), TRS_OK);
+        assert_memory_equal(L.val, fresh.val, (size_t)L.nnz * size_of(L.dtype));
+        /* the upper triangle differs from the lower one; a number is not finite; a pivot is very small */
+        double *x = (double *)b.val;
+        const int64_t last = b.nnz * (c ? 2 : 1) - (c ? 2 : 1), kept = last - (c ? 2 : 1);
+        const double diagonal = x[last], beside = x[kept];
+        x[kept] += 1;
+        assert_update(lu, &b, TRS_EMATRIX, "not Hermitian");
+        x[kept] = beside, x[last] = NAN;
+        assert_update(lu, &b, TRS_EMATRIX, "not finite");
+        x[last] = diagonal;
+        assert_update(lu, &b, TRS_OK, "");
+        check_factors(lu, &B);
+        for (int64_t p = 0; p < b.nnz; p++) x[p * (c ? 2 : 1)] *= 2;
+        if (c)
+            for (int64_t p = 0; p < b.nnz; p++) x[2 * p + 1] *= 2;
+        for (int p = 0; p < N * N; p++) B.a[p] *= 2;
+        assert_update(lu, &b, TRS_OK, "");
+        assert_update(lu, &b, TRS_OK, "");
+        check_factors(lu, &B);
+        check_solves(lu, &b);
+        trs_lu_destroy(lu);
+        trs_lu_destroy(other);
+        hide(&a);
+        hide(&b);
+        free(A.a);
+        free(B.a);
+    }
+}
+
+/* Factors that grow with the new values are refined: [1 e; e d] with d - e^2 small next to e^2. */
+static void growing_update(void **state)
+{
+    (void)state;
+    full A = full_new(3, false);
+    const double small[] = {1e-9, 1, 0.5, 1, 1, 0.25, 0.5, 0.25, 1};
+    for (int k = 0; k < 9; k++) A.a[k] = k % 4 ? 0.1 : 1;
+    trs_mat m = show_full(&A, &plain);
+    trs_factor_options opt = {.ordering = "natural"};
+    trs_lu *lu = factored(&m, &opt);
+    assert_int_equal(info_of(lu).refines, 0);
+    memcpy((void *)m.val, small, sizeof small);
+    assert_update(lu, &m, TRS_OK, "");
+    assert_int_equal(info_of(lu).refines, 1);
+    trs_lu_destroy(lu);
+    hide(&m);
+    free(A.a);
+}
+
+/* ---- pivots of two rows ------------------------------------------------------------------------------- */
+
+static int64_t blocks_of(const trs_lu *lu)
+{
+    double diagonal[N];
+    int64_t blocks;
+    assert_int_equal(trs_lu_middle(lu, diagonal, NULL, &blocks), TRS_OK);
+    return blocks;
+}
+
+/* How many eigenvalues are negative, by D of LAPACK's factors. */
+static int negative_by_lapack(const full *A)
+{
+#ifdef HAVE_LAPACKE
+    const int n = A->n;
+    int negative = 0;
+    zz *a = malloc((size_t)(n * n) * sizeof *a);
+    lapack_int pivot[N];
+    memcpy(a, A->a, (size_t)(n * n) * sizeof *a);
+    assert_int_equal(LAPACKE_zhetrf(LAPACK_COL_MAJOR, 'L', n, a, n, pivot), 0);
+    for (int k = 0; k < n; k++) {
+        const double d = creal(a[k + n * k]);
+        if (pivot[k] > 0) negative += d < 0;
+        else { /* a block, whose determinant is negative */
+            const double e = creal(a[k + 1 + n * (k + 1)]), size = cabs(a[k + 1 + n * k]);
+            assert_true(d * e < size * size);
+            negative++, k++;
+        }
+    }
+    free(a);
+    return negative;
+#else
+    return negative_eigenvalues(A);
+#endif
+}
+
+/* [H B'; B 0], where H has zeros on its diagonal as well, rows in any order, and numbers of many sizes. */
+static full saddle_point(bool is_complex, int lower, double spread)
+{
+    full A = hermitian(N, is_complex, 0), S = full_new(N, is_complex);
+    int to[N];
+    double scale[N];
+    for (int i = 0; i < N; i++) to[i] = i, scale[i] = ldexp(1, (int)(spread * uniform()));
+    for (int i = N - 1; i > 0; i--) {
+        const int j = (int)((uniform() + 1) / 2 * (i + 1)), t = to[i];
+        to[i] = to[j], to[j] = t;
+    }
+    for (int i = 0; i < N; i++) A.a[i + N * i] = i < lower && i % 3 ? 0 : 1 + uniform() / 2;
+    for (int j = N - lower; j < N; j++) {
+        for (int i = N - lower; i < N; i++) A.a[i + N * j] = 0;
+        const int i = j - (N - lower); /* so that B has full rank */
+        A.a[i + N * j] = 2 + uniform();
+        A.a[j + N * i] = conj(A.a[i + N * j]);
+    }
+    for (int j = 0; j < N; j++)
+        for (int i = 0; i < N; i++) S.a[to[i] + N * to[j]] = A.a[i + N * j] * scale[i] * scale[j];
+    free(A.a);
+    return S;
+}
+
+/* Rows that no pair takes may have small pivots, which boost replaces. */
+static void saddle_points(void **state)
+{
+    (void)state;
+    const trs_factor_options opt = {.boost = 1e-8};
+    int known = 0;
+    int64_t count = 0;
+    for (int c = 0; c < 2; c++)
+        for (int turn = 0; turn < 40; turn++) {
+            full A = saddle_point(c, 6 + turn % 11, turn % 4 * 4);
+            trs_mat m = show_full(&A, &plain);
+            trs_lu *lu = factored(&m, &opt);
+            int64_t negative;
+            const int rc = trs_lu_inertia(lu, NULL, &negative, NULL);
+            count += blocks_of(lu);
+            assert_int_equal(rc, info_of(lu).boosted ? TRS_EPIVOT : TRS_OK);
+            if (!rc) {
+                known++;
+                assert_int_equal(negative, negative_by_lapack(&A));
+                if (!c) check_determinant(lu, &m);
+            }
+            trs_lu_destroy(lu);
+            hide(&m);
+            free(A.a);
+        }
+    assert_true(known >= 60 && count >= 80);
+}
+
+/* Factors and solves in every form, where pivots do not let the factors grow. */
+static void saddle_points_solved(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 2; c++)
+        for (int k = 0; k < FORMS; k++) {
+            full A = quasi_definite(c);
+            for (int j = N - LOWER_PART; j < N; j++)
+                for (int i = N - LOWER_PART; i < N; i++) A.a[i + N * j] = 0;
+            for (int i = 0; i < LOWER_PART; i++) {
+                A.a[i + N * i] = 0.5;
+                A.a[i + N * (N - 1 - i)] = A.a[N - 1 - i + N * i] = 20;
+            }
+            round_to(&A, c ? forms[k].cplx : forms[k].real);
+            trs_mat m = show_full(&A, &forms[k]);
+            trs_lu *lu = factored(&m, NULL);
+            assert_true(blocks_of(lu) > 0);
+            check_factors(lu, &A);
+            check_inertia(lu, &A);
+            check_solves(lu, &m);
+            trs_lu_destroy(lu);
+            hide(&m);
+            free(A.a);
+        }
+}
+
+/* All pivots of a permuted block diagonal matrix are its blocks; a batch refuses them. */
+static void blocks(void **state)
+{
+    (void)state;
+    full A = saddle();
+    trs_mat m = show_full(&A, &plain);
+    trs_lu *lu = factored(&m, NULL);
+    trs_lu_batch *batch;
+    double diagonal[N];
+    assert_int_equal(blocks_of(lu), N / 2);
+    assert_int_equal(info_of(lu).boosted, 0);
+    check_factors(lu, &A);
+    check_inertia(lu, &A);
+    check_solves(lu, &m);
+    check_determinant(lu, &m);
+    assert_int_equal(trs_lu_batch_create(&batch, lu, &m, NULL), TRS_ESUPPORT);
+    assert_int_equal(trs_lu_middle(NULL, diagonal, NULL, NULL), TRS_EARG);
+    assert_int_equal(trs_lu_middle(lu, NULL, NULL, NULL), TRS_EARG);
+    for (int p = 0; p < N * N; p++) A.a[p] = 0; /* the values, but not the pattern */
+    memset((void *)m.val, 0, (size_t)m.nnz * sizeof(double));
+    assert_int_equal(trs_lu_update(lu, &m), TRS_EPIVOT);
+    trs_lu_destroy(lu);
+    hide(&m);
+    free(A.a);
+}
+
+/* Rows 0 and 1 are alike but for rounding: their block has no good pivot, and boost makes one. */
+static void singular_block(void **state)
+{
+    (void)state;
+    full A = full_new(3, false);
+    A.a[0] = 1e-30, A.a[1] = A.a[3] = 1e-15, A.a[4] = 1, A.a[5] = A.a[7] = 1e-20; /* A(2, 2) = 0 */
+    trs_mat m = show_full(&A, &plain);
+    const trs_factor_options opt = {.boost = 1e-6};
+    trs_lu *lu = factored(&m, &opt);
+    assert_true(info_of(lu).boosted > 0);
+    assert_int_equal(trs_lu_inertia(lu, NULL, NULL, NULL), TRS_EPIVOT);
+    trs_lu_destroy(lu);
+    hide(&m);
+    free(A.a);
+}
+
+/* A pivot with another sign than expected takes the expected one; one that is right stays. */
+static void expected_signs(void **state)
+{
+    (void)state;
+    full A = full_new(4, false);
+    int8_t signs[] = {1, -1, 1, 0}, sign[4];
+    A.a[0] = 2, A.a[5] = 1e-3, A.a[10] = -4, A.a[15] = -5;
+    trs_mat m = show_full(&A, &plain);
+    const trs_factor_options opt = {.method = "ldlt", .boost = 0.5, .signs = signs};
+    const int64_t *P;
+    trs_mat L;
+    trs_lu *lu = factored(&m, &opt);
+    assert_int_equal(info_of(lu).boosted, 2);
+    assert_int_equal(trs_lu_factors(lu, &L, NULL, &P, NULL, NULL), TRS_OK);
+    assert_int_equal(trs_lu_inertia(lu, NULL, NULL, sign), TRS_EPIVOT);
+    const double expected[] = {2, -0.5e-3, 2, -5};
+    for (int k = 0; k < 4; k++) {
+        const double f = creal(get_value(L.val, L.dtype, ((const int64_t *)L.ptr)[k]));
+        assert_true(fabs(sign[k] * f * f - expected[P[k]]) <= 1e-15);
+    }
+    trs_lu_destroy(lu);
+    signs[3] = 2;
+    assert_not_factored(&m, &opt, TRS_EARG, "signs[3]");
+    const trs_factor_options large = {.method = "ldlt", .boost = 2};
+    assert_not_factored(&m, &large, TRS_EARG, "boost");
+    hide(&m);
+    free(A.a);
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    const trs_factor_options opt = {.method = "ldlt"};
+    trs_lu *lu;
+    for (int c = 0; c < 3;
+         c++) { /* not symmetric; a diagonal that is not real; an entry without its mirror image */
+        full A = quasi_definite(true);
+        if (c == 0) A.a[1] = 3, A.a[N] = 2;
+        if (c == 1) A.a[0] += I;
+        if (c == 2) A.a[0] = 0, A.a[N] = 1, A.a[1] = 0;
+        trs_mat m = show_full(&A, &plain);
+        assert_not_factored(&m, &opt, TRS_EMATRIX, "not Hermitian, which ldlt");
+        hide(&m);
+        free(A.a);
+    }
+    full A = unsymmetric(N, false);
+    trs_mat m = show_full(&A, &plain);
+    assert_int_equal(trs_factor(&lu, &m, NULL), TRS_OK);
+    int64_t positive;
+    assert_int_equal(trs_lu_inertia(lu, &positive, NULL, NULL), TRS_ESUPPORT);
+    trs_lu_destroy(lu);
+    hide(&m);
+    free(A.a);
+}
+
+static void no_memory_for(const full *A, const int8_t *signs)
+{
+    trs_mat m = show_full(A, &plain);
+    counter c = {.fail_at = 0};
+    for (;; c.fail_at++) {
+        const trs_factor_options opt = {
+            .method = "ldlt", .boost = 1e-9, .signs = signs, .plan.memory = counted_memory(&c)};
+        trs_lu *lu = NULL;
+        c.calls = 0;
+        const int rc = trs_factor(&lu, &m, &opt);
+        if (rc && lu) { /* what it left is no hindrance */
+            const int again = trs_lu_update(lu, &m);
+            assert_true(again == TRS_OK || again == TRS_ESTATE);
+        }
+        trs_lu_destroy(lu);
+        assert_int_equal(c.live, 0);
+        if (!was_refused(&c)) break;
+        assert_true(rc == TRS_EMEM || rc == TRS_OK);
+    }
+    assert_true(c.fail_at > 10);
+    hide(&m);
+}
+
+static void no_memory(void **state)
+{
+    (void)state;
+    const int8_t signs[N] = {1};
+    full A = quasi_definite(false), B = saddle();
+    no_memory_for(&A, signs);
+    no_memory_for(&B, NULL);
+    free(A.a);
+    free(B.a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_form),    cmocka_unit_test(any_inertia),
+        cmocka_unit_test(zero_pivots),   cmocka_unit_test(expected_signs),
+        cmocka_unit_test(refused),       cmocka_unit_test(no_memory),
+        cmocka_unit_test(updates),       cmocka_unit_test(growing_update),
+        cmocka_unit_test(saddle_points), cmocka_unit_test(saddle_points_solved),
+        cmocka_unit_test(blocks),        cmocka_unit_test(singular_block),
+    };
+    return cmocka_run_group_tests_name("t_ldlt", tests, NULL, NULL);
+}
