@@ -176,10 +176,12 @@ static PetscErrorCode shift_values(const trs_mat *M, PetscReal shift, PetscScala
     PetscFunctionReturn(0);
 }
 
-PetscErrorCode trs_petsc_shifted(Mat F, const trs_mat *M, const MatFactorInfo *info, int *rc)
+PetscErrorCode trs_petsc_shifted(Mat F, trs_petsc_source *source, const MatFactorInfo *info,
+                                 int *rc)
 {
     trs_petsc *f = F->data;
     search s = {.high = 1};
+    const trs_mat *M = &source->mat;
     trs_mat m = *M;
     PetscScalar *shifted = NULL;
     PetscFunctionBegin;
@@ -188,7 +190,11 @@ PetscErrorCode trs_petsc_shifted(Mat F, const trs_mat *M, const MatFactorInfo *i
         PetscCall(PetscStrncpy(f->why, trs_message(), sizeof f->why));
         PetscCall(check_pivots(F, info, rc));
         if (*rc && *rc != TRS_EPIVOT) break;
-        if (*rc && !shifted) PetscCall(prepare(M, info->zeropivot, &shifted, &s.top));
+        if (*rc && !shifted) {
+            PetscCall(trs_petsc_to_host(source));
+            PetscCall(prepare(M, info->zeropivot, &shifted, &s.top));
+            m = *M;
+        }
         if (!next_shift(&s, F, info, (PetscBool)(*rc != 0))) break;
         PetscCall(shift_values(M, s.shift, shifted));
         m.val = shifted;
