@@ -71,18 +71,17 @@ static trs_mat describe(Mat F, const trs_petsc_source *s, PetscBool block, Petsc
 static PetscErrorCode use_device(Mat F, trs_petsc_source *s)
 {
     const int device = ((trs_petsc *)F->data)->options.device;
+    const PetscInt n = s->from->rmap->n, *ptr, *idx;
     PetscDeviceContext context;
-    PetscMemType at;
     PetscBool there, bound;
     PetscFunctionBegin;
     PetscCall(is_type(s->from, MATSEQAIJCUSPARSE, &there));
     PetscCall(MatBoundToCPU(s->from, &bound));
-    if (device == TRS_HOST || !there || bound) PetscFunctionReturn(0);
-    for (PetscInt i = 0; i < s->from->rmap->n; i++)
+    if (device == TRS_HOST || !n || !there || bound) PetscFunctionReturn(0);
+    for (PetscInt i = 0; i < n; i++)
         if (s->ptr[i] == s->ptr[i + 1]) PetscFunctionReturn(0);
-    PetscCall(MatSeqAIJGetCSRAndMemType(s->from, (const PetscInt **)&s->mat.ptr,
-                                        (const PetscInt **)&s->mat.idx, &s->val, &at));
-    s->mat.val = s->val, s->mat.device = device;
+    PetscCall(MatSeqAIJGetCSRAndMemType(s->from, &ptr, &idx, &s->val, NULL));
+    s->mat.ptr = ptr, s->mat.idx = idx, s->mat.val = s->val, s->mat.device = device;
     PetscCall(PetscDeviceContextGetCurrentContext(&context));
     PetscCall(PetscDeviceContextSynchronize(context));
     PetscFunctionReturn(0);

@@ -305,11 +305,11 @@ static PetscBool has_transpose(MatFactorType type)
     return (PetscBool)(!half || !PetscDefined(USE_COMPLEX));
 }
 
-/* On a GPU pivots are compared with zero alone, so that a shift has to be for zero or negative pivots that both find. */
+/* On a GPU pivots of ICC, and of ILU without shifts, are compared with zero alone. */
 static PetscBool is_theirs_alone(const setup *s)
 {
-    const PetscBool negative = (PetscBool)(s->shift == MAT_SHIFT_POSITIVE_DEFINITE);
-    return (PetscBool)(gpu && (s->zeropivot > 0 || (s->type == MAT_FACTOR_ILU && negative)));
+    const PetscBool shifts = (PetscBool)(s->shift != MAT_SHIFT_NONE);
+    return (PetscBool)(gpu && s->zeropivot > 0 && (s->type == MAT_FACTOR_ICC || !shifts));
 }
 
 static PetscErrorCode compare_incomplete(Mat A, const setup *s)
@@ -600,8 +600,7 @@ static PetscErrorCode compare_pivots(PetscBool with_complete)
     for (int d = 0; d < 2; d++) {
         PetscCall(tridiagonal(50, d, &A));
         for (int k = 0; k < 4; k++) {
-            const setup ilu = {MAT_FACTOR_ILU, MATORDERINGNATURAL, 0, shifts[k],
-                               gpu ? 0 : (PetscReal)0.3};
+            const setup ilu = {MAT_FACTOR_ILU, MATORDERINGNATURAL, 0, shifts[k], (PetscReal)0.3};
             PetscCall(compare_incomplete(A, &ilu));
         }
         PetscCall(compare_incomplete(A, &icc));

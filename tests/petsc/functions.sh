@@ -6,7 +6,7 @@ module=$(cd "$bin/../.libs" && pwd)/libtrisolve-petsc.so
 tutorials=${PETSC_EXAMPLES:-$(pkg-config --variable=prefix PETSc)/share/petsc/examples/src}
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
 export OMP_NUM_THREADS=1
-LD_LIBRARY_PATH=$(dirname "$module")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+LD_LIBRARY_PATH=$(dirname "$module"):$(pkg-config --variable=libdir PETSc)${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 case $(mpirun --version 2>/dev/null) in *'Open MPI'*) crowd=--oversubscribe ;; *) crowd= ;; esac
 complete=$(nm -D "$module" | grep -c trs_factor)
