@@ -157,16 +157,19 @@ step_debian() { # lintian; installed, used and removed in a bare Debian
 }
 
 # ---- other builds --------------------------------------------------------------------------------------
+# petsc FOLDER [PREFIX]: the solver type of the PETSc that pkg-config finds, or of the one in PREFIX
 petsc() (
-    mkdir -p build-petsc && cd build-petsc &&
+    if [ -n "${2-}" ]; then export PKG_CONFIG_PATH="$2/lib/pkgconfig"; fi
+    mkdir -p "$1" && cd "$1" &&
         ../configure -q --enable-werror --without-cuda --with-petsc CFLAGS=-O0 && make -s -j"$jobs" || exit 1
     if [ -d ../../shared/matrices ]; then export TRS_SHARED=$PWD/../../shared; fi
     TRS_SRCDIR=$PWD/.. TRS_BINDIR=$PWD/bin sh ../tests/petsc/petsc.sh
 )
-step_petsc() { # with Open MPI
+petsc_passed() { grep -q '^1\.\.' "$logs/$1.log" && ! grep -A20 '^not ok' "$logs/$1.log"; }
+step_petsc() { # with Open MPI; and the PETSc in the folder PETSC_PREFIX, such as bindings/petsc/build-petsc makes it
     install libpetsc-real-dev libpetsc3.18-dev-examples openmpi-bin libopenmpi-dev || { skip 'PETSc cannot be installed here'; return; }
-    quietly petsc petsc || return 1
-    grep -q '^1\.\.' "$logs/petsc.log" && ! grep -A20 '^not ok' "$logs/petsc.log"
+    quietly petsc petsc build-petsc && petsc_passed petsc || return 1
+    [ -z "${PETSC_PREFIX-}" ] || { quietly petsc-prefix petsc build-petsc-prefix "$PETSC_PREFIX" && petsc_passed petsc-prefix; }
 }
 
 step_without_libraries() { .ci/without; }

@@ -55,7 +55,7 @@ static PetscErrorCode device_of_vectors(Mat A, int *device)
     PetscFunctionReturn(0);
 }
 
-/* Processes of a node take its GPUs in turns. */
+/* Processes of a node use its GPUs in turn. */
 static PetscErrorCode device_of_rank(int *device)
 {
     char name[128];
@@ -71,8 +71,8 @@ static PetscErrorCode choose_device(Mat A, PetscInt place, int *device)
 {
     PetscFunctionBegin;
     *device = TRS_HOST;
-    if (place == 0) PetscCall(device_of_vectors(A, device));
-    if (place == 2) PetscCall(device_of_rank(device));
+    if (place != 1) PetscCall(device_of_vectors(A, device));
+    if (place == 2 && *device == TRS_HOST) PetscCall(device_of_rank(device));
     PetscFunctionReturn(0);
 }
 
@@ -126,14 +126,25 @@ static PetscErrorCode read_options(Mat F, Mat A)
 
 /* ---- the symbolic step ---------------------------------------------------------------------- */
 
+PetscErrorCode trs_petsc_forget_ordering(Mat F)
+{
+    trs_petsc *f = F->data;
+    PetscFunctionBegin;
+    PetscCall(ISDestroy(&f->row));
+    PetscCall(ISDestroy(&f->col));
+    PetscCall(VecDestroy(&f->ordered));
+    PetscCall(VecScatterDestroy(&f->by_row));
+    PetscCall(VecScatterDestroy(&f->by_col));
+    PetscFunctionReturn(0);
+}
+
 /* Keep an ordering that is more than the identity. */
 static PetscErrorCode keep_ordering(Mat F, Mat A, IS row, IS col)
 {
     trs_petsc *f = F->data;
     PetscBool row_same = PETSC_TRUE, col_same = PETSC_TRUE, scalars;
     PetscFunctionBegin;
-    PetscCall(ISDestroy(&f->row));
-    PetscCall(ISDestroy(&f->col));
+    PetscCall(trs_petsc_forget_ordering(F));
     if (!F->canuseordering || !row) PetscFunctionReturn(0);
     PetscCall(ISIdentity(row, &row_same));
     if (col) PetscCall(ISIdentity(col, &col_same));
@@ -144,7 +155,9 @@ static PetscErrorCode keep_ordering(Mat F, Mat A, IS row, IS col)
     f->row = row, f->col = col ? col : row;
     PetscCall(PetscObjectReference((PetscObject)f->row));
     PetscCall(PetscObjectReference((PetscObject)f->col));
-    if (!f->permuted) PetscCall(PetscMalloc1(A->rmap->n, &f->permuted));
+    PetscCall(MatCreateVecs(A, &f->ordered, NULL));
+    PetscCall(VecScatterCreate(f->ordered, f->row, f->ordered, NULL, &f->by_row));
+    PetscCall(VecScatterCreate(f->ordered, f->col, f->ordered, NULL, &f->by_col));
     PetscFunctionReturn(0);
 }
 
@@ -285,7 +298,7 @@ PetscErrorCode trs_petsc_numeric(Mat F, Mat A, const MatFactorInfo *info)
     if (f->options.transpose) f->transposed = PETSC_TRUE;
     PetscCall(trs_petsc_open(F, A, &source));
     PetscCall(PetscLogEventBegin(event, F, A, 0, 0));
-    PetscCall(trs_petsc_shifted(F, &source.mat, info, &rc));
+    PetscCall(trs_petsc_shifted(F, &source, info, &rc));
     PetscCall(PetscLogEventEnd(event, F, A, 0, 0));
     PetscCall(trs_petsc_close(&source));
     PetscCall(report(F, A, rc));

@@ -33,14 +33,15 @@ typedef struct trs_petsc_options {
 
 typedef struct trs_petsc {
     trs_petsc_options options;
-    MatFactorInfo info;    /* of the symbolic step: level of fill */
-    IS row, col;           /* A(row, col) is factored; NULL: A itself */
-    trs_lu *lu;            /* NULL: no numeric step yet */
-    PetscReal shift;       /* added to the diagonal of A */
-    char why[256];         /* what the library said about the last numeric step; "": nothing */
-    PetscLogDouble flops;  /* of a solve */
-    PetscBool transposed;  /* the factors solve with their transposes too */
-    PetscScalar *permuted; /* [n] one vector in the order of the factors; NULL without ordering */
+    MatFactorInfo info;        /* of the symbolic step: level of fill */
+    IS row, col;               /* A(row, col) is factored; NULL: A itself */
+    trs_lu *lu;                /* NULL: no numeric step yet */
+    PetscReal shift;           /* added to the diagonal of A */
+    char why[256];             /* what the library said about the last numeric step; "": nothing */
+    PetscLogDouble flops;      /* of a solve */
+    PetscBool transposed;      /* the factors solve with their transposes too */
+    Vec ordered;               /* one vector in the order of the factors; NULL without ordering */
+    VecScatter by_row, by_col; /* from the order of A into that of row and col */
     void *device_b,
         *device_x; /* [device_bytes] each, for vectors of the host; NULL: not needed yet */
     size_t device_bytes;
@@ -60,14 +61,17 @@ extern trs_petsc_registered trs_petsc_global;
 /* The arrays of A as the library sees them. */
 typedef struct trs_petsc_source {
     Mat from; /* whose arrays they are: A, or a copy by scalars or in another order */
-    const PetscInt *ptr, *idx;
-    PetscScalar *val;
-    trs_mat mat; /* of these arrays */
+    const PetscInt *ptr, *idx; /* on the host */
+    PetscScalar *val;          /* where mat is */
+    trs_mat mat;               /* of these arrays, or of PETSc's copies on the GPU */
 } trs_petsc_source;
 
 /* Open A for the factors F, permuted if F is; close what was opened. */
 PETSC_INTERN PetscErrorCode trs_petsc_open(Mat F, Mat A, trs_petsc_source *source);
 PETSC_INTERN PetscErrorCode trs_petsc_close(trs_petsc_source *source);
+
+/* Let source describe the arrays on the host, if it describes those on a GPU. */
+PETSC_INTERN PetscErrorCode trs_petsc_to_host(trs_petsc_source *source);
 
 /* Set the operations of F, which is fresh from MatCreate. */
 PETSC_INTERN PetscErrorCode trs_petsc_set_factor(Mat F);
@@ -77,12 +81,16 @@ PETSC_INTERN PetscErrorCode trs_petsc_set_view(Mat F);
 /* Factor A, of which nothing but values has changed since the last time, or for the first time. */
 PETSC_INTERN PetscErrorCode trs_petsc_numeric(Mat F, Mat A, const MatFactorInfo *info);
 
+/* Drop the ordering of the last symbolic step. */
+PETSC_INTERN PetscErrorCode trs_petsc_forget_ordering(Mat F);
+
 /* One attempt to factor M, whose values may be shifted.  Returns a trs_status. */
 PETSC_INTERN int trs_petsc_attempt(Mat F, const trs_mat *M, const MatFactorInfo *info);
 
-/* Factor M, and M + shift I as long as pivots are bad and info->shifttype says what to do about it.  rc: a trs_status. */
-PETSC_INTERN PetscErrorCode trs_petsc_shifted(Mat F, const trs_mat *M, const MatFactorInfo *info,
-                                              int *rc);
+/* Factor the source M, and M + shift I as long as pivots are bad and info->shifttype says what to do about it.  rc: a
+ * trs_status. */
+PETSC_INTERN PetscErrorCode trs_petsc_shifted(Mat F, trs_petsc_source *source,
+                                              const MatFactorInfo *info, int *rc);
 
 /* Is F incomplete; is it that of a symmetric matrix, L L'? */
 static inline PetscBool trs_petsc_incomplete(Mat F)

@@ -26,10 +26,8 @@ static PetscErrorCode destroy(Mat F)
     trs_device_free(f->options.device, f->device_x);
     trs_lu_destroy(f->lu);
     PetscCall(MatDestroy(&f->A));
-    PetscCall(ISDestroy(&f->row));
-    PetscCall(ISDestroy(&f->col));
+    PetscCall(trs_petsc_forget_ordering(F));
     PetscCall(PetscViewerDestroy(&f->viewer));
-    PetscCall(PetscFree(f->permuted));
     PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorGetSolverType_C", NULL));
     PetscCall(PetscFree(F->data));
     PetscFunctionReturn(0);
@@ -49,6 +47,7 @@ static PetscErrorCode set_ordering(Mat F)
 static PetscErrorCode get_factor(Mat A, MatFactorType type, Mat *factor)
 {
     trs_petsc *f;
+    VecType vectors;
     Mat F;
     PetscFunctionBegin;
     PetscCheck(A->rmap->n == A->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
@@ -58,6 +57,8 @@ static PetscErrorCode get_factor(Mat A, MatFactorType type, Mat *factor)
     PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &F));
     PetscCall(MatSetSizes(F, A->rmap->n, A->cmap->n, A->rmap->n, A->cmap->n));
     PetscCall(PetscStrallocpy(TRISOLVE, &((PetscObject)F)->type_name));
+    PetscCall(MatGetVecType(A, &vectors));
+    PetscCall(MatSetVecType(F, vectors));
     PetscCall(MatSetUp(F));
     PetscCall(PetscNew(&f));
     F->data = f;

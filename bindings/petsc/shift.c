@@ -7,8 +7,9 @@
  *                         that which makes A diagonally dominant, in 6 attempts
  *     inblocks            the library's boost: |p| < shiftamount max |row i of A| is replaced by that product
  *
- * The first three are PETSc's rules for AIJ, so that both find the same shift.  Complete factors exchange rows, and
- * factors on a GPU stay there: only pivots that are zero, not finite, or of L L' not positive, are bad there.
+ * The first three are PETSc's rules for AIJ, so that both find the same shift.  Only pivots that are zero, not finite, or
+ * of L L' not positive, are bad in complete factors, which exchange rows, and in factors that stay on a GPU: L L', and L U
+ * without shifts.  L U on a GPU with a shift is copied to the host to be looked at.
  * Source: Manteuffel 1980; PETSc Users Manual, "Avoiding zero pivots". */
 #include "config.h"
 
@@ -58,16 +59,18 @@ static PetscBool is_bad(const MatFactorInfo *info, PetscScalar pivot, PetscReal 
     return (PetscBool)(PetscAbsScalar(pivot) <= info->zeropivot);
 }
 
-/* Look for a bad pivot in incomplete factors on the host; rc becomes TRS_EPIVOT then. */
+/* Look for a bad pivot in incomplete factors; rc becomes TRS_EPIVOT then. */
 static PetscErrorCode check_pivots(Mat F, const MatFactorInfo *info, int *rc)
 {
     trs_petsc *f = F->data;
     const PetscBool symmetric = trs_petsc_symmetric(F);
+    const PetscBool stay = (PetscBool)(symmetric || info->shifttype == (PetscReal)MAT_SHIFT_NONE);
     PetscReal *rs;
     PetscScalar *pivot;
     trs_mat m;
     PetscFunctionBegin;
-    if (*rc || !trs_petsc_incomplete(F) || f->options.device != TRS_HOST) PetscFunctionReturn(0);
+    if (*rc || !trs_petsc_incomplete(F)) PetscFunctionReturn(0);
+    if (f->options.device != TRS_HOST && stay) PetscFunctionReturn(0);
     if (info->shifttype == (PetscReal)MAT_SHIFT_INBLOCKS) PetscFunctionReturn(0);
     TrsPetscCall(trs_lu_factors(f->lu, &m, NULL, NULL, NULL, NULL));
     PetscCall(PetscMalloc2((size_t)m.n, &rs, (size_t)m.n, &pivot));
@@ -176,10 +179,12 @@ static PetscErrorCode shift_values(const trs_mat *M, PetscReal shift, PetscScala
     PetscFunctionReturn(0);
 }
 
-PetscErrorCode trs_petsc_shifted(Mat F, const trs_mat *M, const MatFactorInfo *info, int *rc)
+PetscErrorCode trs_petsc_shifted(Mat F, trs_petsc_source *source, const MatFactorInfo *info,
+                                 int *rc)
 {
     trs_petsc *f = F->data;
     search s = {.high = 1};
+    const trs_mat *M = &source->mat;
     trs_mat m = *M;
     PetscScalar *shifted = NULL;
     PetscFunctionBegin;
@@ -188,7 +193,11 @@ PetscErrorCode trs_petsc_shifted(Mat F, const trs_mat *M, const MatFactorInfo *i
         PetscCall(PetscStrncpy(f->why, trs_message(), sizeof f->why));
         PetscCall(check_pivots(F, info, rc));
         if (*rc && *rc != TRS_EPIVOT) break;
-        if (*rc && !shifted) PetscCall(prepare(M, info->zeropivot, &shifted, &s.top));
+        if (*rc && !shifted) {
+            PetscCall(trs_petsc_to_host(source));
+            PetscCall(prepare(M, info->zeropivot, &shifted, &s.top));
+            m = *M;
+        }
         if (!next_shift(&s, F, info, (PetscBool)(*rc != 0))) break;
         PetscCall(shift_values(M, s.shift, shifted));
         m.val = shifted;

@@ -4,10 +4,13 @@
  *     A' x = b        b(col) --trs_lu_solve, transposed--> x(row)
  *     ICC, halves     b(row) --L--> x, b --L'--> x(row), for KSP with a preconditioner on both sides
  *
- * The library wants B and X where it solves: vectors of the host are copied to the GPU and back. */
+ * The library expects B and X where it solves.  Vectors and dense matrices of PETSc's CUDA types stay on the GPU, on the
+ * stream of PETSc's current device context; with factors on a GPU, those of the host are copied there and back. */
 #include "config.h"
 
 #include "factor.h"
+
+#include <string.h>
 
 /* What is solved. */
 typedef enum operation { WHOLE, TRANSPOSE, FORWARD, BACKWARD } operation;
@@ -21,16 +24,40 @@ typedef struct vectors {
 
 /* ---- in the order of the factors --------------------------------------------------------------- */
 
-static int solve_there(const trs_petsc *f, operation op, const vectors *v)
+static PetscLogDouble flops(const trs_petsc *f, operation op, const vectors *v)
+{
+    const PetscLogDouble part = op == FORWARD || op == BACKWARD ? 0.5 : 1;
+    return part * f->flops * (PetscLogDouble)v->count;
+}
+
+static int solve_there(const trs_petsc *f, operation op, const vectors *v, const trs_exec *exec)
 {
     trs_lu_info info;
     const int nrhs = (int)v->count;
     if (op == WHOLE || op == TRANSPOSE)
         return trs_lu_solve(f->lu, op == WHOLE ? TRS_N : TRS_T, nrhs, v->b, v->ldb, v->x, v->ldx,
-                            NULL);
+                            exec);
     const int rc = trs_lu_get_info(f->lu, &info);
     if (rc) return rc;
-    return trs_solve(info.l, op == FORWARD ? TRS_N : TRS_H, nrhs, v->b, v->ldb, v->x, v->ldx, NULL);
+    return trs_solve(info.l, op == FORWARD ? TRS_N : TRS_H, nrhs, v->b, v->ldb, v->x, v->ldx, exec);
+}
+
+/* Vectors on the GPU of the factors: enqueue the solve among PETSc's other work. */
+static PetscErrorCode solve_on_device(Mat F, operation op, const vectors *v)
+{
+    trs_exec exec = {0};
+    PetscFunctionBegin;
+#if PETSC_VERSION_GE(3, 26, 0)
+    PetscDeviceContext context;
+    PetscCall(PetscDeviceContextGetCurrentContext(&context));
+    PetscCall(PetscDeviceContextGetStreamHandle(context, &exec.stream));
+    exec.stream = *(void **)exec.stream;
+#endif
+    PetscCall(PetscLogGpuTimeBegin());
+    TrsPetscCall(solve_there(F->data, op, v, &exec));
+    PetscCall(PetscLogGpuTimeEnd());
+    PetscCall(PetscLogGpuFlops(flops(F->data, op, v)));
+    PetscFunctionReturn(0);
 }
 
 static PetscErrorCode reserve(trs_petsc *f, size_t bytes)
@@ -56,7 +83,8 @@ static PetscErrorCode solve_from_host(Mat F, operation op, const vectors *v)
     const size_t column = (size_t)n * sizeof(PetscScalar);
     PetscFunctionBegin;
     if (device == TRS_HOST) {
-        TrsPetscCall(solve_there(f, op, v));
+        TrsPetscCall(solve_there(f, op, v, NULL));
+        PetscCall(PetscLogFlops(flops(f, op, v)));
         PetscFunctionReturn(0);
     }
     PetscCall(reserve(f, column * (size_t)v->count));
@@ -64,51 +92,13 @@ static PetscErrorCode solve_from_host(Mat F, operation op, const vectors *v)
     for (PetscInt k = 0; k < v->count; k++)
         TrsPetscCall(trs_device_put(device, (char *)f->device_b + column * (size_t)k,
                                     v->b + (size_t)k * (size_t)v->ldb, column));
-    TrsPetscCall(solve_there(f, op, &there));
+    PetscCall(PetscLogCpuToGpu((PetscLogDouble)column * (PetscLogDouble)v->count));
+    TrsPetscCall(solve_there(f, op, &there, NULL));
+    PetscCall(PetscLogGpuFlops(flops(f, op, v)));
+    PetscCall(PetscLogGpuToCpu((PetscLogDouble)column * (PetscLogDouble)v->count));
     for (PetscInt k = 0; k < v->count; k++)
         TrsPetscCall(trs_device_get(device, v->x + (size_t)k * (size_t)v->ldx,
                                     (char *)f->device_x + column * (size_t)k, column));
-    PetscFunctionReturn(0);
-}
-
-/* ---- in the order of A ------------------------------------------------------------------------- */
-
-/* One column through permutations; from, to: NULL leaves the order as it is. */
-static PetscErrorCode solve_permuted(Mat F, operation op, IS from, IS to, const PetscScalar *b,
-                                     PetscScalar *x)
-{
-    trs_petsc *f = F->data;
-    const PetscInt n = F->rmap->n, *p;
-    PetscScalar *w = f->permuted;
-    const vectors v = {w, to ? w : x, n, n, 1};
-    PetscFunctionBegin;
-    if (from) {
-        PetscCall(ISGetIndices(from, &p));
-        for (PetscInt i = 0; i < n; i++) w[i] = b[p[i]];
-        PetscCall(ISRestoreIndices(from, &p));
-    } else PetscCall(PetscArraycpy(w, b, n));
-    PetscCall(solve_from_host(F, op, &v));
-    if (!to) PetscFunctionReturn(0);
-    PetscCall(ISGetIndices(to, &p));
-    for (PetscInt i = 0; i < n; i++) x[p[i]] = w[i];
-    PetscCall(ISRestoreIndices(to, &p));
-    PetscFunctionReturn(0);
-}
-
-static PetscErrorCode solve_columns(Mat F, operation op, const vectors *v)
-{
-    const trs_petsc *f = F->data;
-    IS from = op == TRANSPOSE ? f->col : f->row, to = op == TRANSPOSE ? f->row : f->col;
-    PetscFunctionBegin;
-    if (!f->row) {
-        PetscCall(solve_from_host(F, op, v));
-        PetscFunctionReturn(0);
-    }
-    if (op == FORWARD) to = NULL;
-    if (op == BACKWARD) from = NULL;
-    for (PetscInt k = 0; k < v->count; k++)
-        PetscCall(solve_permuted(F, op, from, to, v->b + (size_t)k * (size_t)v->ldb,
-                                 v->x + (size_t)k * (size_t)v->ldx));
     PetscFunctionReturn(0);
 }
 
@@ -134,7 +124,7 @@ static PetscErrorCode make_transposed(Mat F)
     PetscFunctionReturn(0);
 }
 
-/* ---- operations of F --------------------------------------------------------------------------- */
+/* ---- vectors ----------------------------------------------------------------------------------- */
 
 static PetscErrorCode begin(Mat F, operation op)
 {
@@ -147,94 +137,187 @@ static PetscErrorCode begin(Mat F, operation op)
     PetscFunctionReturn(0);
 }
 
-static PetscErrorCode end(Mat F, operation op, PetscInt count)
+static PetscErrorCode end(Mat F)
 {
-    const trs_petsc *f = F->data;
-    const PetscLogDouble part = op == FORWARD || op == BACKWARD ? 0.5 : 1;
     PetscFunctionBegin;
-    PetscCall(PetscLogFlops(part * f->flops * (PetscLogDouble)count));
     PetscCall(PetscLogEventEnd(trs_petsc_global.solve, F, 0, 0, 0));
     PetscFunctionReturn(0);
 }
 
-/* Vectors that are on the GPU of the factors, in their order, stay there. */
-static PetscErrorCode solve_vectors(Mat F, operation op, Vec b, Vec x)
+/* Do b and x stay on the GPU of the factors? */
+static PetscBool stay(Mat F, PetscObject b, PetscBool b_bound, PetscObject x, PetscBool x_bound)
 {
     const trs_petsc *f = F->data;
-    const PetscBool there = (PetscBool)(f->options.device != TRS_HOST && !f->row);
-    PetscMemType at_b = PETSC_MEMTYPE_HOST, at_x = PETSC_MEMTYPE_HOST;
+    if (f->options.device == TRS_HOST || b_bound || x_bound) return PETSC_FALSE;
+    return (PetscBool)(strstr(b->type_name, "cuda") && strstr(x->type_name, "cuda"));
+}
+
+/* Vectors in the order of the factors, which may be the same. */
+static PetscErrorCode solve_ordered(Mat F, operation op, Vec b, Vec x)
+{
     const PetscInt n = F->rmap->n;
+    PetscBool b_bound, x_bound;
     vectors v = {.ldb = n, .ldx = n, .count = 1};
     PetscFunctionBegin;
-    PetscCall(begin(F, op));
-    if (there) {
-        PetscCall(VecGetArrayReadAndMemType(b, &v.b, &at_b));
-        PetscCall(VecGetArrayWriteAndMemType(x, &v.x, &at_x));
-    } else {
-        PetscCall(VecGetArrayRead(b, &v.b));
-        PetscCall(VecGetArrayWrite(x, &v.x));
-    }
-    if (PetscMemTypeDevice(at_b) && PetscMemTypeDevice(at_x)) TrsPetscCall(solve_there(f, op, &v));
-    else PetscCall(solve_columns(F, op, &v));
-    if (there) {
+    PetscCall(VecBoundToCPU(b, &b_bound));
+    PetscCall(VecBoundToCPU(x, &x_bound));
+    if (stay(F, (PetscObject)b, b_bound, (PetscObject)x, x_bound)) {
+        PetscCall(VecGetArrayReadAndMemType(b, &v.b, NULL));
+        PetscCall(VecGetArrayWriteAndMemType(x, &v.x, NULL));
+        PetscCall(solve_on_device(F, op, &v));
         PetscCall(VecRestoreArrayReadAndMemType(b, &v.b));
         PetscCall(VecRestoreArrayWriteAndMemType(x, &v.x));
     } else {
+        PetscCall(VecGetArrayRead(b, &v.b));
+        PetscCall(VecGetArrayWrite(x, &v.x));
+        PetscCall(solve_from_host(F, op, &v));
         PetscCall(VecRestoreArrayRead(b, &v.b));
         PetscCall(VecRestoreArrayWrite(x, &v.x));
     }
-    PetscCall(end(F, op, 1));
+    PetscFunctionReturn(0);
+}
+
+/* Vectors in the order of A. */
+static PetscErrorCode solve_vectors(Mat F, operation op, Vec b, Vec x)
+{
+    const trs_petsc *f = F->data;
+    const VecScatter from = op == TRANSPOSE ? f->by_col : f->by_row;
+    const VecScatter to = op == TRANSPOSE ? f->by_row : f->by_col;
+    const Vec w = f->ordered;
+    PetscFunctionBegin;
+    if (!w) {
+        PetscCall(solve_ordered(F, op, b, x));
+        PetscFunctionReturn(0);
+    }
+    if (op != BACKWARD) {
+        PetscCall(VecScatterBegin(from, b, w, INSERT_VALUES, SCATTER_FORWARD));
+        PetscCall(VecScatterEnd(from, b, w, INSERT_VALUES, SCATTER_FORWARD));
+    }
+    PetscCall(solve_ordered(F, op, op == BACKWARD ? b : w, op == FORWARD ? x : w));
+    if (op != FORWARD) {
+        PetscCall(VecScatterBegin(to, w, x, INSERT_VALUES, SCATTER_REVERSE));
+        PetscCall(VecScatterEnd(to, w, x, INSERT_VALUES, SCATTER_REVERSE));
+    }
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode solve_vector(Mat F, operation op, Vec b, Vec x)
+{
+    PetscFunctionBegin;
+    PetscCall(begin(F, op));
+    PetscCall(solve_vectors(F, op, b, x));
+    PetscCall(end(F));
     PetscFunctionReturn(0);
 }
 
 static PetscErrorCode solve(Mat F, Vec b, Vec x)
 {
     PetscFunctionBegin;
-    PetscCall(solve_vectors(F, WHOLE, b, x));
+    PetscCall(solve_vector(F, WHOLE, b, x));
     PetscFunctionReturn(0);
 }
 
 static PetscErrorCode solve_transpose(Mat F, Vec b, Vec x)
 {
     PetscFunctionBegin;
-    PetscCall(solve_vectors(F, TRANSPOSE, b, x));
+    PetscCall(solve_vector(F, TRANSPOSE, b, x));
     PetscFunctionReturn(0);
 }
 
 static PetscErrorCode forward_solve(Mat F, Vec b, Vec x)
 {
     PetscFunctionBegin;
-    PetscCall(solve_vectors(F, FORWARD, b, x));
+    PetscCall(solve_vector(F, FORWARD, b, x));
     PetscFunctionReturn(0);
 }
 
 static PetscErrorCode backward_solve(Mat F, Vec b, Vec x)
 {
     PetscFunctionBegin;
-    PetscCall(solve_vectors(F, BACKWARD, b, x));
+    PetscCall(solve_vector(F, BACKWARD, b, x));
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode get_dense(Mat B, Mat X, PetscBool there, vectors *v)
+{
+    PetscFunctionBegin;
+    PetscCall(MatGetSize(B, NULL, &v->count));
+    PetscCall(MatDenseGetLDA(B, &v->ldb));
+    PetscCall(MatDenseGetLDA(X, &v->ldx));
+#if PETSC_VERSION_GE(3, 26, 0)
+    if (there) {
+        PetscCall(MatDenseGetArrayReadAndMemType(B, &v->b, NULL));
+        PetscCall(MatDenseGetArrayWriteAndMemType(X, &v->x, NULL));
+        PetscFunctionReturn(0);
+    }
+#endif
+    (void)there;
+    PetscCall(MatDenseGetArrayRead(B, &v->b));
+    PetscCall(MatDenseGetArrayWrite(X, &v->x));
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode restore_dense(Mat B, Mat X, PetscBool there, vectors *v)
+{
+    PetscFunctionBegin;
+#if PETSC_VERSION_GE(3, 26, 0)
+    if (there) {
+        PetscCall(MatDenseRestoreArrayReadAndMemType(B, &v->b));
+        PetscCall(MatDenseRestoreArrayWriteAndMemType(X, &v->x));
+        PetscFunctionReturn(0);
+    }
+#endif
+    (void)there;
+    PetscCall(MatDenseRestoreArrayRead(B, &v->b));
+    PetscCall(MatDenseRestoreArrayWrite(X, &v->x));
+    PetscFunctionReturn(0);
+}
+
+/* All columns at once.  Before 3.26 dense matrices pass through the host. */
+static PetscErrorCode solve_dense(Mat F, operation op, Mat B, Mat X)
+{
+    vectors v = {0};
+    PetscBool b_bound, x_bound;
+    PetscFunctionBegin;
+    PetscCall(MatBoundToCPU(B, &b_bound));
+    PetscCall(MatBoundToCPU(X, &x_bound));
+    const PetscBool there = (PetscBool)(PETSC_VERSION_GE(3, 26, 0) &&
+                                        stay(F, (PetscObject)B, b_bound, (PetscObject)X, x_bound));
+    PetscCall(get_dense(B, X, there, &v));
+    PetscCall((there ? solve_on_device : solve_from_host)(F, op, &v));
+    PetscCall(restore_dense(B, X, there, &v));
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode solve_column(Mat F, operation op, Mat B, Mat X, PetscInt k)
+{
+    Vec b, x;
+    PetscFunctionBegin;
+    PetscCall(MatDenseGetColumnVecRead(B, k, &b));
+    PetscCall(MatDenseGetColumnVecWrite(X, k, &x));
+    PetscCall(solve_vectors(F, op, b, x));
+    PetscCall(MatDenseRestoreColumnVecWrite(X, k, &x));
+    PetscCall(MatDenseRestoreColumnVecRead(B, k, &b));
     PetscFunctionReturn(0);
 }
 
 static PetscErrorCode solve_matrices(Mat F, operation op, Mat B, Mat X)
 {
-    vectors v = {0};
+    const trs_petsc *f = F->data;
     PetscBool b_dense, x_dense;
+    PetscInt columns;
     PetscFunctionBegin;
     PetscCall(PetscObjectBaseTypeCompare((PetscObject)B, MATSEQDENSE, &b_dense));
     PetscCall(PetscObjectBaseTypeCompare((PetscObject)X, MATSEQDENSE, &x_dense));
     PetscCheck(b_dense && x_dense, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
                "trisolve solves for dense matrices, not for %s and %s", ((PetscObject)B)->type_name,
                ((PetscObject)X)->type_name);
+    PetscCall(MatGetSize(B, NULL, &columns));
     PetscCall(begin(F, op));
-    PetscCall(MatGetSize(B, NULL, &v.count));
-    PetscCall(MatDenseGetLDA(B, &v.ldb));
-    PetscCall(MatDenseGetLDA(X, &v.ldx));
-    PetscCall(MatDenseGetArrayRead(B, &v.b));
-    PetscCall(MatDenseGetArrayWrite(X, &v.x));
-    PetscCall(solve_columns(F, op, &v));
-    PetscCall(MatDenseRestoreArrayRead(B, &v.b));
-    PetscCall(MatDenseRestoreArrayWrite(X, &v.x));
-    PetscCall(end(F, op, v.count));
+    if (!f->ordered) PetscCall(solve_dense(F, op, B, X));
+    else
+        for (PetscInt k = 0; k < columns; k++) PetscCall(solve_column(F, op, B, X, k));
+    PetscCall(end(F));
     PetscFunctionReturn(0);
 }
 

@@ -7,7 +7,9 @@
  *     all others              converted to AIJ
  *
  * ICC reads the lower triangle; of AIJ it is given the columns for the rows, so that it reads the upper one, as PETSc
- * does.  For complex numbers that would be the conjugate: there AIJ is read by rows, and SBAIJ is converted. */
+ * does.  For complex numbers that would be the conjugate: there AIJ is read by rows, and SBAIJ is converted.
+ *
+ * Factors on a GPU read AIJCUSPARSE there. */
 #include "config.h"
 
 #include "factor.h"
@@ -55,7 +57,7 @@ static trs_mat describe(Mat F, const trs_petsc_source *s, PetscBool block, Petsc
 {
     const PetscInt bs = block ? s->from->rmap->bs : 1;
     trs_mat m = {.n = s->from->rmap->n, .block = (int)bs, .block_layout = TRS_COL_MAJOR};
-    m.ptr = s->ptr, m.idx = s->idx, m.val = s->val;
+    m.ptr = s->ptr, m.idx = s->idx;
     m.ptr_bits = m.idx_bits = 8 * (int)sizeof(PetscInt);
     m.nnz = s->ptr[m.n / bs];
     m.dtype = TRS_PETSC_DTYPE;
@@ -63,6 +65,35 @@ static trs_mat describe(Mat F, const trs_petsc_source *s, PetscBool block, Petsc
     if (F->factortype == MAT_FACTOR_ICC && !PetscDefined(USE_COMPLEX)) m.format = TRS_CSC;
     if (half) m.kind = TRS_LOWER;
     return m;
+}
+
+/* PETSc's copy on the GPU.  It leaves out empty rows if there are many, so with empty rows the host's arrays are read. */
+static PetscErrorCode use_device(Mat F, trs_petsc_source *s)
+{
+    const int device = ((trs_petsc *)F->data)->options.device;
+    const PetscInt n = s->from->rmap->n, *ptr, *idx;
+    PetscDeviceContext context;
+    PetscBool there, bound;
+    PetscFunctionBegin;
+    PetscCall(is_type(s->from, MATSEQAIJCUSPARSE, &there));
+    PetscCall(MatBoundToCPU(s->from, &bound));
+    if (device == TRS_HOST || !n || !there || bound) PetscFunctionReturn(0);
+    for (PetscInt i = 0; i < n; i++)
+        if (s->ptr[i] == s->ptr[i + 1]) PetscFunctionReturn(0);
+    PetscCall(MatSeqAIJGetCSRAndMemType(s->from, &ptr, &idx, &s->val, NULL));
+    s->mat.ptr = ptr, s->mat.idx = idx, s->mat.val = s->val, s->mat.device = device;
+    PetscCall(PetscDeviceContextGetCurrentContext(&context));
+    PetscCall(PetscDeviceContextSynchronize(context));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode trs_petsc_to_host(trs_petsc_source *s)
+{
+    PetscFunctionBegin;
+    if (s->mat.device == TRS_HOST) PetscFunctionReturn(0);
+    PetscCall(get_values(s->from, PETSC_TRUE, &s->val));
+    s->mat.ptr = s->ptr, s->mat.idx = s->idx, s->mat.val = s->val, s->mat.device = TRS_HOST;
+    PetscFunctionReturn(0);
 }
 
 PetscErrorCode trs_petsc_open(Mat F, Mat A, trs_petsc_source *s)
@@ -76,8 +107,11 @@ PetscErrorCode trs_petsc_open(Mat F, Mat A, trs_petsc_source *s)
     PetscCall(MatGetRowIJ(s->from, 0, PETSC_FALSE, block, &n, &s->ptr, &s->idx, &done));
     PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "trisolve cannot read matrices of type %s",
                ((PetscObject)A)->type_name);
-    PetscCall(get_values(s->from, PETSC_TRUE, &s->val));
     s->mat = describe(F, s, block, half);
+    PetscCall(use_device(F, s));
+    if (s->mat.device != TRS_HOST) PetscFunctionReturn(0);
+    PetscCall(get_values(s->from, PETSC_TRUE, &s->val));
+    s->mat.val = s->val;
     PetscFunctionReturn(0);
 }
 
@@ -86,7 +120,7 @@ PetscErrorCode trs_petsc_close(trs_petsc_source *s)
     PetscBool block, done;
     PetscInt n;
     PetscFunctionBegin;
-    PetscCall(get_values(s->from, PETSC_FALSE, &s->val));
+    if (s->mat.device == TRS_HOST) PetscCall(get_values(s->from, PETSC_FALSE, &s->val));
     PetscCall(is_type(s->from, MATSEQBAIJ, &block));
     PetscCall(MatRestoreRowIJ(s->from, 0, PETSC_FALSE, block, &n, &s->ptr, &s->idx, &done));
     PetscCall(MatDestroy(&s->from));

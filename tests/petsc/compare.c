@@ -1,17 +1,18 @@
 /* compare.c: factors of the solver type "trisolve" beside PETSc's own, on a matrix from a file.
  *
- *     compare -matrix FILE [-symmetric] [-complete] [-bs B] [-write FILE] [options of PETSc]
+ *     compare -matrix FILE [-symmetric] [-complete] [-bs B] [-gpu] [-write FILE] [options of PETSc]
  *
  * Without -complete incomplete factors are compared: solutions of every kind, iterations of KSP, new values.  Complete
  * ones, which exchange rows, are judged by residuals.  -bs B compares with blocks of B rows too.  -write puts A and a
- * right-hand side into a file for ex10 of PETSc's tutorials instead.  A line for each check: "ok - what" or "not ok -
- * what". */
+ * right-hand side into a file for ex10 of PETSc's tutorials instead.  -gpu says that -mat_type or -mat_trisolve_device
+ * puts our factors on a GPU: what they do not do there is left out, and with matrices of type AIJCUSPARSE no vector may be
+ * copied.  A line for each check: "ok - what" or "not ok - what". */
 #include <petscksp.h>
 #include <trisolve-sparse.h>
 
 #include <stdlib.h>
 
-static PetscBool failed = PETSC_FALSE;
+static PetscBool failed = PETSC_FALSE, gpu = PETSC_FALSE;
 
 static PetscErrorCode check(PetscBool good, const char *what, double measured)
 {
@@ -24,6 +25,27 @@ static PetscErrorCode check(PetscBool good, const char *what, double measured)
 
 /* ---- matrices and vectors ---------------------------------------------------------------------- */
 
+/* A of the type of -mat_type, for count[i] entries in row i, or with count = NULL for most */
+static PetscErrorCode create(PetscInt rows, PetscInt columns, PetscInt most, const PetscInt *count,
+                             Mat *A)
+{
+    PetscFunctionBegin;
+    PetscCall(MatCreate(PETSC_COMM_SELF, A));
+    PetscCall(MatSetSizes(*A, rows, columns, rows, columns));
+    PetscCall(MatSetType(*A, MATSEQAIJ));
+    PetscCall(MatSetFromOptions(*A));
+    PetscCall(MatSeqAIJSetPreallocation(*A, most, count));
+    PetscFunctionReturn(0);
+}
+
+/* Are A and its vectors on a GPU? */
+static PetscErrorCode is_there(Mat A, PetscBool *there)
+{
+    PetscFunctionBegin;
+    PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, there));
+    PetscFunctionReturn(0);
+}
+
 static PetscErrorCode read_matrix(const char *file, Mat *A)
 {
     trs_mm mm;
@@ -35,7 +57,7 @@ static PetscErrorCode read_matrix(const char *file, Mat *A)
     PetscInt *count;
     PetscCall(PetscMalloc1(mm.rows, &count));
     for (int64_t i = 0; i < mm.rows; i++) count[i] = (PetscInt)(mm.ptr[i + 1] - mm.ptr[i]);
-    PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, (PetscInt)mm.rows, (PetscInt)mm.cols, 0, count, A));
+    PetscCall(create((PetscInt)mm.rows, (PetscInt)mm.cols, 0, count, A));
     for (int64_t i = 0; i < mm.rows; i++) {
         for (int64_t p = mm.ptr[i]; p < mm.ptr[i + 1]; p++) {
 #ifdef PETSC_USE_COMPLEX
@@ -127,16 +149,32 @@ static PetscErrorCode factor(Mat A, const char *package, MatFactorType type,
 
 typedef PetscErrorCode (*solve_fn)(Mat, Vec, Vec);
 
+/* Copies between host and GPU so far. */
+static PetscLogDouble copies(void)
+{
+#ifdef PETSC_HAVE_CUDA
+    return petsc_ctog_ct + petsc_gtoc_ct;
+#else
+    return 0;
+#endif
+}
+
 /* Solve with both factors.  Solutions may differ by rounding, times the condition |A| |M^-1|, of which |x| / |b| tells:
  * incomplete factors can be far worse than A. */
 static PetscErrorCode same_solution(Mat A, Mat theirs, Mat ours, solve_fn solve, const char *what)
 {
     PetscReal d, norm_a, norm_b, norm_x;
+    PetscLogDouble before;
+    PetscBool there;
     Vec b, x, y;
     PetscFunctionBegin;
     PetscCall(random_vectors(A, &b, &x, &y));
     PetscCall(solve(theirs, b, x));
+    PetscCall(solve(ours, b, y)); /* the first one may prepare something */
+    PetscCall(is_there(A, &there));
+    before = copies();
     PetscCall(solve(ours, b, y));
+    if (there) PetscCall(check((PetscBool)(copies() == before), "no copies", copies() - before));
     PetscCall(distance(x, y, &d));
     PetscCall(MatNorm(A, NORM_FROBENIUS, &norm_a));
     PetscCall(VecNorm(b, NORM_2, &norm_b));
@@ -168,12 +206,17 @@ static PetscErrorCode solve_halves(Mat F, Vec b, Vec x)
     PetscFunctionReturn(0);
 }
 
-static PetscErrorCode dense(PetscInt rows, PetscInt columns, PetscInt lda, Mat *B)
+/* A dense matrix where the vectors of A are. */
+static PetscErrorCode dense(Mat A, PetscInt columns, PetscInt lda, Mat *B)
 {
+    PetscInt rows;
+    PetscBool there;
     PetscFunctionBegin;
+    PetscCall(MatGetSize(A, &rows, NULL));
+    PetscCall(is_there(A, &there));
     PetscCall(MatCreate(PETSC_COMM_SELF, B));
     PetscCall(MatSetSizes(*B, rows, columns, rows, columns));
-    PetscCall(MatSetType(*B, MATSEQDENSE));
+    PetscCall(MatSetType(*B, there ? MATSEQDENSECUDA : MATSEQDENSE));
     PetscCall(MatDenseSetLDA(*B, lda));
     PetscCall(MatSetUp(*B));
     PetscFunctionReturn(0);
@@ -185,14 +228,20 @@ static PetscErrorCode same_columns(Mat A, Mat F, PetscBool transpose, const char
     enum { COLUMNS = 5 };
     PetscInt n;
     PetscReal d, worst = 0;
+    PetscLogDouble before;
+    PetscBool there;
     Mat B, X;
     Vec b, x, y;
     PetscFunctionBegin;
     PetscCall(MatGetSize(A, &n, NULL));
-    PetscCall(dense(n, COLUMNS, n + 3, &B));
-    PetscCall(dense(n, COLUMNS, n + 1, &X));
+    PetscCall(dense(A, COLUMNS, n + 3, &B));
+    PetscCall(dense(A, COLUMNS, n + 1, &X));
     PetscCall(MatSetRandom(B, NULL));
     PetscCall((transpose ? MatMatSolveTranspose : MatMatSolve)(F, B, X));
+    PetscCall(is_there(A, &there));
+    before = copies();
+    PetscCall((transpose ? MatMatSolveTranspose : MatMatSolve)(F, B, X));
+    if (there) PetscCall(check((PetscBool)(copies() == before), "no copies", copies() - before));
     PetscCall(MatCreateVecs(A, &x, NULL));
     for (PetscInt k = 0; k < COLUMNS; k++) {
         PetscCall(MatDenseGetColumnVecRead(B, k, &b));
@@ -256,6 +305,13 @@ static PetscBool has_transpose(MatFactorType type)
     return (PetscBool)(!half || !PetscDefined(USE_COMPLEX));
 }
 
+/* On a GPU pivots of ICC, and of ILU without shifts, are compared with zero alone. */
+static PetscBool is_theirs_alone(const setup *s)
+{
+    const PetscBool shifts = (PetscBool)(s->shift != MAT_SHIFT_NONE);
+    return (PetscBool)(gpu && s->zeropivot > 0 && (s->type == MAT_FACTOR_ICC || !shifts));
+}
+
 static PetscErrorCode compare_incomplete(Mat A, const setup *s)
 {
     const PetscBool half = (PetscBool)(s->type == MAT_FACTOR_ICC);
@@ -266,6 +322,7 @@ static PetscErrorCode compare_incomplete(Mat A, const setup *s)
     MatFactorError their_error, our_error;
     Mat theirs, ours, A2;
     PetscFunctionBegin;
+    if (is_theirs_alone(s)) PetscFunctionReturn(0);
     PetscCall(MatGetType(A, &matrix));
     PetscCall(factor(A, MATSOLVERPETSC, s->type, s->ordering, &info, &theirs));
     PetscCall(factor(A, "trisolve", s->type, s->ordering, &info, &ours));
@@ -346,7 +403,7 @@ static PetscErrorCode compare_crossed(void)
     IS row, col;
     Mat A, F[2];
     PetscFunctionBegin;
-    PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, N, N, N, NULL, &A));
+    PetscCall(create(N, N, N, NULL, &A));
     PetscCall(MatSetOption(A, MAT_USE_INODES, PETSC_FALSE)); /* PETSc permutes inodes as a whole */
     for (PetscInt i = 0; i < N; i++) {
         r[i] = (i + 3) % N, c[i] = N - 1 - i;
@@ -427,13 +484,16 @@ static PetscErrorCode compare_forms(Mat A, PetscBool symmetric, PetscInt bs)
         {MAT_FACTOR_ICC, MATORDERINGNATURAL, 0, MAT_SHIFT_POSITIVE_DEFINITE, (PetscReal)0.3}};
     const setup blocks = {MAT_FACTOR_ILU, MATORDERINGNATURAL, 0, MAT_SHIFT_NONE, 0};
     const setup half = {MAT_FACTOR_ICC, MATORDERINGNATURAL, 0, MAT_SHIFT_POSITIVE_DEFINITE, 0};
+    PetscBool there;
     Mat B;
     PetscFunctionBegin;
     for (int k = 0; k < (symmetric ? 7 : 4); k++) PetscCall(compare_incomplete(A, &all[k]));
     PetscCall(compare_iterations(A, KSPGMRES, PCILU));
     PetscCall(compare_iterations(A, KSPBICG, PCILU));
+    if (symmetric) PetscCall(compare_iterations(A, KSPCG, PCICC));
+    PetscCall(is_there(A, &there));
+    if (there) PetscFunctionReturn(0); /* there are no blocks */
     if (symmetric) {
-        PetscCall(compare_iterations(A, KSPCG, PCICC));
         PetscCall(MatConvert(A, MATSEQSBAIJ, MAT_INITIAL_MATRIX, &B));
         PetscCall(compare_incomplete(B, &half));
         PetscCall(compare_iterations(B, KSPCG, PCICC));
@@ -451,10 +511,13 @@ static PetscErrorCode compare_forms(Mat A, PetscBool symmetric, PetscInt bs)
 
 static PetscErrorCode compare_exact(Mat A, PetscBool symmetric, PetscInt bs)
 {
+    PetscBool there;
     Mat B;
     PetscFunctionBegin;
     PetscCall(compare_complete(A, MAT_FACTOR_LU));
     if (symmetric) PetscCall(compare_complete(A, MAT_FACTOR_CHOLESKY));
+    PetscCall(is_there(A, &there));
+    if (there) PetscFunctionReturn(0);
     PetscCall(MatSetBlockSize(A, bs));
     PetscCall(MatConvert(A, MATSEQBAIJ, MAT_INITIAL_MATRIX, &B));
     PetscCall(compare_complete(B, MAT_FACTOR_LU));
@@ -470,7 +533,7 @@ static PetscErrorCode compare_exact(Mat A, PetscBool symmetric, PetscInt bs)
 static PetscErrorCode tridiagonal(PetscInt n, PetscScalar d, Mat *A)
 {
     PetscFunctionBegin;
-    PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 3, NULL, A));
+    PetscCall(create(n, n, 3, NULL, A));
     for (PetscInt i = 0; i < n; i++) {
         if (i) PetscCall(MatSetValue(*A, i, i - 1, -1, INSERT_VALUES));
         PetscCall(MatSetValue(*A, i, i, d, INSERT_VALUES));
@@ -581,6 +644,7 @@ int main(int argc, char **argv)
     PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
     PetscCall(PetscOptionsGetBool(NULL, NULL, "-complete", &complete, NULL));
     PetscCall(PetscOptionsHasName(NULL, NULL, "-pivots", &pivots));
+    PetscCall(PetscOptionsHasName(NULL, NULL, "-gpu", &gpu));
     if (pivots) {
         PetscCall(compare_pivots(complete));
         PetscCall(compare_crossed());

@@ -4,29 +4,12 @@
 #   matrices     tests/petsc/compare on those of matrices/ and of $TRS_SHARED, where it is set
 #   programs     of PETSc's tutorials, where they are installed, on 1, 2 and 4 processes: the same iterations
 #   the rest     no memory left, our lines in -log_view, -help, and what goes wrong
-. "${TRS_SRCDIR:-.}/tests/common/tap.sh"
-here=$(cd "$source" && pwd)/matrices
-compare=$bin/../tests/petsc/compare
-module=$(cd "$bin/../.libs" && pwd)/libtrisolve-petsc.so
-tutorials=${PETSC_EXAMPLES:-$(pkg-config --variable=prefix PETSc)/share/petsc/examples/src}
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
-export OMP_NUM_THREADS=1
-LD_LIBRARY_PATH=$(dirname "$module")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export LD_LIBRARY_PATH
-case $(mpirun --version 2>/dev/null) in *'Open MPI'*) crowd=--oversubscribe ;; *) crowd= ;; esac
-complete=$(nm -D "$module" | grep -c trs_factor)
-
-# PETSc says at the end which of its memory is left.
-checked="-dll_prepend $module -malloc_debug -malloc_dump"
-on() { processes=$1; shift; mpirun $crowd -n "$processes" "$@"; }
-clean() { if ! grep -qE '^\[ ?[0-9]+\] ?[0-9]+ bytes' out err; then ok "$1"; else not_ok "$1"; fi; }
+. "${TRS_SRCDIR:-.}/tests/petsc/functions.sh"
 
 # ---- matrices ------------------------------------------------------------------------------------
-incomplete() { expect 0 "incomplete factors: $*" "$compare" $checked -matrix "$@"; clean 'and no memory is left'; }
-exact() { expect 0 "complete factors: $*" "$compare" $checked -complete -matrix "$@"; clean 'and no memory is left'; }
-
 incomplete "$here/1138_bus.mtx" -symmetric -bs 2
-incomplete "$here/bcsstk02.mtx" -symmetric -bs 3
+# PETSc 3.26 factors a duplicate by inodes with pointers to the diagonal that the duplicate has not
+incomplete "$here/bcsstk02.mtx" -symmetric -bs 3 -mat_no_inode
 incomplete "$here/bcsstm25.mtx.xz" -symmetric
 incomplete "$here/bfwa62.mtx" -bs 2
 incomplete "$here/rdb3200l.mtx" -bs 4
@@ -47,35 +30,8 @@ if [ -n "${TRS_SHARED-}" ]; then
 fi
 
 # ---- programs of PETSc's tutorials ---------------------------------------------------------------
-# build NAME FOLDER: a tutorial
-build() {
-    $(pkg-config --variable=ccompiler PETSc) -O1 -w -o "$1" "$tutorials/$2/$1.c" $(pkg-config --cflags --libs PETSc) -lm
-}
-
-# same PROCESSES OPTION PROGRAM...: it converges in the same way with both types of factors, which OPTION names.
-same() {
-    processes=$1 option=$2
-    shift 2
-    for package in petsc trisolve; do
-        on "$processes" "$@" $checked "$option" "$package" -ksp_converged_reason >out 2>err </dev/null ||
-            { not_ok "$package on $processes: $*"; return; }
-        grep -E 'iterations' out >"$package"
-    done
-    if [ -s petsc ] && sed 's/[-0-9.e]*, iterations/iterations/; s/error [0-9.e-]*/error/' petsc >petsc.said &&
-        sed 's/[-0-9.e]*, iterations/iterations/; s/error [0-9.e-]*/error/' trisolve | cmp -s - petsc.said; then
-        ok "on $processes, $(grep -oE 'iterations [0-9]+' petsc | tail -n 1): $*"
-    else cat petsc trisolve >out; not_ok "on $processes, other iterations: $*"; fi
-    clean 'and no memory is left'
-}
-
-if [ -d "$tutorials/ksp" ] && command -v mpirun >/dev/null; then
-    for program in ex2 ex10 ex50; do
-        expect 0 "KSP $program is built" build $program ksp/ksp/tutorials
-    done
-    expect 0 'SNES ex19 is built' build ex19 snes/tutorials
-    "$compare" -matrix "$here/bfwa62.mtx" -write unsymmetric.bin >out && "$compare" -matrix "$here/1138_bus.mtx" \
-        -write definite.bin >out
-    local_ilu='-ksp_type gmres -sub_pc_type ilu -ksp_max_it 200'
+if have_tutorials; then
+    build_tutorials
     for processes in 1 2 4; do
         for pc in bjacobi asm; do
             same $processes -sub_pc_factor_mat_solver_type ./ex2 -m 60 -n 50 $local_ilu -pc_type $pc
@@ -107,7 +63,5 @@ if [ -d "$tutorials/ksp" ] && command -v mpirun >/dev/null; then
     expect 0 'an unknown solver is an error' not_zero ./ex2 $checked -pc_type ilu -pc_factor_mat_solver_type trisolve \
         -mat_trisolve_solver nonsense
     says err 'no solver "nonsense" in this build'
-else
-    echo "# no mpirun, or no tutorials of PETSc in $tutorials (Debian: libpetsc3.18-dev-examples): they were not run"
 fi
 finish
