@@ -31,6 +31,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace trisolve
 {
@@ -400,6 +401,14 @@ template <class Scalar> class Factors : public Owner<trs_lu>
     {
         std::int64_t count;
         check(trs_lu_inertia(get(), nullptr, &count, nullptr));
+        return count;
+    }
+    /* How many pivots are blocks of two rows (trs_lu_middle). */
+    std::int64_t blocks() const
+    {
+        std::vector<double> diagonal(static_cast<std::size_t>(info().n) + 1);
+        std::int64_t count;
+        check(trs_lu_middle(get(), diagonal.data(), nullptr, &count));
         return count;
     }
     trs_lu_info info() const

@@ -366,6 +366,12 @@ void test_factors(void **)
     std::vector<double> S(1);
     auto others = trisolve::schur(A.matrix(), std::vector<std::int64_t>{n - 1}, S);
     const trs_det rest = others.determinant();
+    assert_int_equal(others.blocks(), 0);
+    trs_factor_options ldlt{};
+    ldlt.method = "ldlt";
+    const std::vector<std::int32_t> start{0, 1, 2}, other{1, 0}; /* zeros on the diagonal */
+    assert_int_equal(
+        trisolve::factor(trisolve::csr(start, other, std::vector<double>{1, 1}), ldlt).blocks(), 1);
     assert_true(std::fabs(rest.re * rest.mantissa * std::pow(2., double(rest.exponent)) / before -
                           1) < 1e-12);
     assert_true(std::fabs(S[0] * before / det - 1) < 1e-12);

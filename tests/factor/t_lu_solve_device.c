@@ -131,12 +131,13 @@ static void refine_there(scene *s, trs_op op)
     assert_true(fabs(check.omega - e.omega) <= 0.01 * e.omega); /* r of the host has 11 bits more */
 }
 
-static void one_matrix(const full *A, const form *f, bool single)
+static void one_matrix(const full *A, const form *f, bool single, const char *method)
 {
     static const int columns[] = {1, 3, 33};
     for (int width = 1; width <= 8; width += 7) {
         scene s = {0};
-        factor(&s, A, f, (trs_factor_options){.single = single, .plan = {.nrhs = width}});
+        factor(&s, A, f,
+               (trs_factor_options){.method = method, .single = single, .plan = {.nrhs = width}});
         for (int k = 0; k < 3; k++)
             for (int layout = TRS_COL_MAJOR; layout <= TRS_ROW_MAJOR; layout++) {
                 new_columns(&s, columns[k], (trs_layout)layout);
@@ -159,13 +160,35 @@ static void solves(void **state)
             if (forms[k].format != TRS_CSR && forms[k].format != TRS_CSC) continue;
             full A = unsymmetric(k ? 40 + k : 1, c), H = hermitian(37 + k, c, 50);
             for (int single = 0; single < 2; single++) {
-                one_matrix(&A, &forms[k], single);
-                one_matrix(&H, &forms[k], single);
+                one_matrix(&A, &forms[k], single, NULL);
+                one_matrix(&H, &forms[k], single, NULL);
             }
             free(A.a);
             free(H.a);
         }
 }
+
+#ifdef HAVE_CHOLMOD
+
+/* L S L^H, where S has blocks and negative numbers. */
+static void saddle_points(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    for (int c = 0; c < 2; c++) {
+        full A = hermitian(41, c, 50);
+        const int n = A.n;
+        for (int i = 0; i < 5; i++) {
+            const int j = n - 1 - i;
+            A.a[i + n * i] = 1, A.a[j + n * j] = 0, A.a[i + 10 + n * (i + 10)] = -50;
+            A.a[i + n * j] = A.a[j + n * i] = 60;
+        }
+        for (int single = 0; single < 2; single++) one_matrix(&A, &plain, single, "ldlt");
+        free(A.a);
+    }
+}
+
+#endif
 
 /* Numbers of B from 1e-250 to 1e250 stay in range in factors of single precision. */
 static void ranges(void **state)
@@ -440,10 +463,14 @@ static void one_row(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(works),   cmocka_unit_test(one_row),
+        cmocka_unit_test(works),         cmocka_unit_test(one_row),
 #ifdef HAVE_CUDA
-        cmocka_unit_test(solves),  cmocka_unit_test(ranges),        cmocka_unit_test(capture),
-        cmocka_unit_test(threads), cmocka_unit_test(from_the_host), cmocka_unit_test(real_matrices),
+#ifdef HAVE_CHOLMOD
+        cmocka_unit_test(saddle_points),
+#endif
+        cmocka_unit_test(solves),        cmocka_unit_test(ranges),
+        cmocka_unit_test(capture),       cmocka_unit_test(threads),
+        cmocka_unit_test(from_the_host), cmocka_unit_test(real_matrices),
 #else
         cmocka_unit_test(test_without_a_device),
 #endif
