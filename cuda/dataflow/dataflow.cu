@@ -2,8 +2,8 @@
  *
  * Level scheduling solves one level after the other, with a launch or a barrier in between.  Here one launch
  * does all levels, and every row waits only for its own operands, not for the slowest row of the level before.
- * README.md explains the method; flow.h is the schedule, single.cu the kernel for one right-hand side, many.cu
- * those for several. */
+ * README.md explains the method; flow.h is the schedule, single.cu and wide.cu the kernels for one right-hand side,
+ * many.cu those for several. */
 #include "config.h"
 
 #include "dataflow.cuh"
@@ -15,7 +15,7 @@
 void dataflow_free(trs_context *ctx, dataflow *d)
 {
     trs_flow_free(ctx, &d->flow);
-    trs_gpu_free(ctx, d->inv);
+    trs_gpu_free(ctx, d->val);
     d->val = d->inv = NULL;
     d->row_node = NULL;
 }
@@ -29,12 +29,13 @@ int dataflow_new(trs_context *ctx, const trs_pattern *p, trs_dtype dtype, datafl
     if (rc) return rc;
     const size_t size = trs_size(dtype);
     const int64_t numbers = (f->nodes + f->nnz) * (int64_t)size;
-    d->inv = trs_gpu_new(ctx, numbers + d->n * (int64_t)sizeof *d->row_node, 1,
+    const int64_t beyond = 3 * (int64_t)size; /* wide.cu copies entries by four */
+    d->val = trs_gpu_new(ctx, numbers + d->n * (int64_t)sizeof *d->row_node + beyond, 1,
                          "values in the order of the solve");
-    if (!d->inv) return TRS_EMEM;
-    d->val = (char *)d->inv + (size_t)f->nodes * size;
-    d->row_node = (int32_t *)((char *)d->inv + numbers);
-    rc = single_new(d);
+    if (!d->val) return TRS_EMEM;
+    d->inv = (char *)d->val + (size_t)f->nnz * size;
+    d->row_node = (int32_t *)((char *)d->val + numbers);
+    rc = f->wide ? wide_new(d) : single_new(d);
     if (rc) return rc;
     return many_new(ctx, d);
 }
@@ -60,7 +61,8 @@ int dataflow_solve(const dataflow *d, const trs_job *job)
         some.nrhs = many_at_once(left);
         some.b.p = (char *)job->b.p + from * job->b.cs;
         some.x.p = (char *)job->x.p + from * job->x.cs;
-        rc = some.nrhs > 1 ? many_solve(d, &some) : single_solve(d, &some);
+        if (some.nrhs > 1) rc = many_solve(d, &some);
+        else rc = d->flow.wide ? wide_solve(d, &some) : single_solve(d, &some);
     }
     return rc;
 }
@@ -104,11 +106,13 @@ static int solve(const trs_instance *inst, const trs_job *job)
 
 static void cost_one(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    const double entry = (s->elem + 4) * m->gpu_byte, row = 20 * m->gpu_byte;
-    c->bytes =
-        (double)s->nnz * (entry + m->gpu_gather) + (double)s->n * (row + 3 * s->elem * m->gpu_byte);
+    const bool wide = trs_flow_is_wide(s->n, s->levels, s->longest);
+    const double entry = (s->elem + 4) * m->gpu_byte + m->gpu_gather;
+    const double row = (20 + 3 * s->elem) * m->gpu_byte;
+    c->bytes = (double)s->nnz * entry * (wide ? m->dataflow_wide_entries : 1) +
+               (double)s->n * row * (wide ? m->dataflow_wide_rows : 1);
     c->sync = m->dataflow_launches * m->gpu_launch;
-    c->latency = (double)s->levels * m->gpu_latency;
+    c->latency = (double)s->levels * m->gpu_latency * (wide ? m->dataflow_wide_level : 1);
 }
 
 void dataflow_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)

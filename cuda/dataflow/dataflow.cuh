@@ -15,11 +15,13 @@ struct dataflow {
     int32_t n;
     trs_dtype dtype;
     trs_flow flow;
-    void *val; /* [nnz of the flow] on the device, in its order */
-    void *inv; /* [nodes] what is kept of the diagonals; one allocation with val and row_node */
+    void *
+        val; /* [nnz of the flow] on the device, in its order; one allocation with inv and row_node */
+    void *inv;         /* [nodes] what is kept of the diagonals */
     int32_t *row_node; /* [n] node of each row, on the device */
     bool long_rows;    /* for several right-hand sides: lanes share the entries of a row */
     int single_blocks, many_blocks[MANY_KERNELS]; /* of each kernel's launch */
+    int wide_warps;                               /* of a block, where the flow is wide */
 };
 
 /* d is zero before; after a failure, what is there has to be freed all the same. */
@@ -38,6 +40,11 @@ void dataflow_cost(const trs_shape *s, const trs_machine *m, trs_cost *c);
 int single_new(dataflow *d); /* single_blocks; the flow is there */
 int64_t single_work_bytes(int64_t nodes, trs_dtype dtype);
 int single_solve(const dataflow *d, const trs_job *job);
+
+/* ---- one right-hand side of a wide triangle: wide.cu -------------------------------------------------------- */
+
+int wide_new(dataflow *d); /* single_blocks and wide_warps; the flow is there */
+int wide_solve(const dataflow *d, const trs_job *job);
 
 /* ---- several: many.cu ------------------------------------------------------------------------------------- */
 

@@ -16,6 +16,9 @@
  * greater than l.  A stable radix sort by (key, lanes) gives the order of the schedule, which therefore depends
  * on the pattern alone.
  *
+ * Wide triangles.  Where levels are wide and rows short, a node gets one lane whatever its length, so that a task
+ * is 32 rows of a level, and the operands of a row are sorted by their places in the schedule (wide.cu).
+ *
  * A node has two numbers.  x is its number in row order, where the nodes of a row are adjacent and the row
  * follows its partial sums; k is its place in the schedule.  The schedule refers to nodes by k only.
  *
@@ -32,6 +35,7 @@ enum { WARP = TRS_FLOW_WARP, BATCH = TRS_FLOW_BATCH, PARTIAL = TRS_FLOW_PARTIAL 
 /* What a schedule is made from and by; the arrays are on the device. */
 struct making {
     int32_t n, nodes;
+    bool wide;
     const int64_t *Lp;
     const int32_t *Li, *level; /* [n] of rows */
     int64_t *begin;            /* [n] of a long row in flow.sorted, else -1; NULL: no row is long */
@@ -50,6 +54,7 @@ struct making {
     int32_t *same_key;  /* [nodes] the first node with the key of node k */
     int32_t *starts;    /* [nodes+1] 1: a task begins at node k; then 0 */
     int32_t *task;      /* [nodes+1] tasks that begin before node k */
+    int32_t *most;      /* [1] operands of the task that has most of them */
     sort_temp temp;
 };
 
@@ -126,7 +131,7 @@ static __global__ void key_kernel(const making m, const int64_t *sorted)
         TRS_ASSERT(last < m.level[v.row]);
         level = 2 * (uint64_t)last + 1;
     }
-    m.node_key[x] = level << LANES_BITS | (uint64_t)log2_lanes(v.length);
+    m.node_key[x] = level << LANES_BITS | (uint64_t)(m.wide ? 0 : log2_lanes(v.length));
     m.identity[x] = x;
 }
 
@@ -171,6 +176,15 @@ static __global__ void task_kernel(const making m, const trs_flow f)
     while (count < most && m.key[k + count] == key) count++;
     TRS_ASSERT(m.task[k] < f.tasks && count * lanes <= WARP);
     f.task[m.task[k]] = {k, (int16_t)count, (int16_t)lanes};
+    if (m.wide) atomicMax(m.most, (int32_t)(f.ptr[k + count] - f.ptr[k]));
+}
+
+/* Lanes that copy the entries of a node of a wide triangle, adjacent ones where that is possible. */
+enum { COPIERS = 4 };
+
+static int64_t copiers(const trs_flow *f)
+{
+    return f->wide ? (int64_t)f->nodes * COPIERS : (int64_t)f->tasks * WARP;
 }
 
 struct place_in_task { /* of a lane */
@@ -180,7 +194,9 @@ struct place_in_task { /* of a lane */
 
 static __device__ place_in_task place_in_task_of(const trs_flow &f)
 {
-    const int64_t t = (blockIdx.x * (int64_t)PLAIN + threadIdx.x) / WARP;
+    const int64_t i = index_of_thread(), t = i / WARP;
+    if (f.wide)
+        return {i / COPIERS < f.nodes ? (int32_t)(i / COPIERS) : -1, (int)(i % COPIERS), COPIERS};
     if (t >= f.tasks) return {-1, 0, 1};
     const trs_flow_task task = f.task[t];
     const int sub = threadIdx.x % WARP / task.lanes;
@@ -203,6 +219,36 @@ static __global__ void operand_kernel(const making m, const trs_flow f)
     }
 }
 
+/* Sorts the operands of each row by place; a place and the number of an entry are one number here. */
+static __global__ void sorted_operand_kernel(const making m, const trs_flow f)
+{
+    const int32_t k = index32_of_thread();
+    if (k >= f.nodes) return;
+    const int64_t to = f.ptr[k], source = f.source[k];
+    const int32_t length = (int32_t)(f.ptr[k + 1] - to);
+    uint64_t by[TRS_FLOW_WIDE_LONGEST];
+    TRS_ASSERT(length <= TRS_FLOW_WIDE_LONGEST);
+    for (int32_t e = 0; e < length; e++) {
+        const uint64_t here = (uint64_t)m.row_place[m.Li[source + e]] << 8 | (uint64_t)e;
+        int32_t q = e;
+        for (; q > 0 && by[q - 1] > here; q--) by[q] = by[q - 1];
+        by[q] = here;
+    }
+    for (int32_t q = 0; q < length; q++) {
+        f.idx[to + q] = (int32_t)(by[q] >> 8);
+        f.order[to + q] = (uint8_t)by[q];
+        TRS_ASSERT(f.idx[to + q] < k);
+    }
+}
+
+/* Which entry of the triangle operand q of a node multiplies, from 0; it is no partial sum. */
+static __device__ inline int64_t entry_of_operand(const trs_flow &f, int32_t node, int32_t q)
+{
+    const int64_t source = f.source[node];
+    if (f.wide) return source + f.order[f.ptr[node] + q];
+    return entry_of(f.sorted, source, q - f.partials[node]);
+}
+
 template <class T>
 static __global__ void take_kernel(const trs_flow f, const T *from, T *val, T *inv)
 {
@@ -211,7 +257,7 @@ static __global__ void take_kernel(const trs_flow f, const T *from, T *val, T *i
     const int64_t to = f.ptr[w.node], source = f.source[w.node];
     const int32_t length = (int32_t)(f.ptr[w.node + 1] - to), partials = f.partials[w.node];
     for (int32_t q = w.lane; q < length; q += w.lanes)
-        val[to + q] = q < partials ? number<T>(1) : from[entry_of(f.sorted, source, q - partials)];
+        val[to + q] = q < partials ? number<T>(1) : from[entry_of_operand(f, w.node, q)];
     if (w.lane > 0) return;
     inv[w.node] = f.row[w.node] < 0
                       ? number<T>(-1)
@@ -253,6 +299,7 @@ static void lay_out(making &m, bool cuts, carver &carve)
     carve(m.same_key, m.nodes);
     carve(m.starts, (int64_t)m.nodes + 1);
     carve(m.task, (int64_t)m.nodes + 1);
+    carve(m.most, 1);
     carve(m.node_key, m.nodes);
     carve(m.key, m.nodes);
     carve(m.identity, m.nodes);
@@ -268,6 +315,7 @@ static int flow_new(trs_context *ctx, const trs_pattern *t, const making &m, trs
         carve(f->ptr, (int64_t)f->nodes + 1);
         carve(f->source, f->nodes);
         carve(f->idx, f->nnz);
+        if (f->wide) carve(f->order, f->nnz);
         carve(f->row, f->nodes);
         carve(f->partials, f->nodes);
         carve(f->divides, 1);
@@ -318,10 +366,13 @@ static int fill(trs_context *ctx, const making &m, trs_flow *f)
 {
     f->task = device_new<trs_flow_task>(ctx, f->tasks, "tasks");
     if (!f->task) return TRS_EMEM;
+    cudaMemsetAsync(m.most, 0, sizeof *m.most);
     task_kernel<<<blocks_of(m.nodes), PLAIN>>>(m, *f);
-    const int rc = launched();
+    int rc = launched();
+    if (!rc && f->wide) rc = trs_gpu_get(ctx, &f->most, m.most, sizeof f->most);
     if (rc) return rc;
-    operand_kernel<<<blocks_of((int64_t)f->tasks * WARP), PLAIN>>>(m, *f);
+    if (f->wide) sorted_operand_kernel<<<blocks_of(m.nodes), PLAIN>>>(m, *f);
+    else operand_kernel<<<blocks_of(copiers(f)), PLAIN>>>(m, *f);
     cudaError_t e = cudaGetLastError();
     if (!e && m.begin) e = cudaDeviceSynchronize(); /* then it is freed */
     return cuda_status(e, "the order of nodes");
@@ -335,12 +386,18 @@ trs_pattern trs_pattern_of(const trs_operator *op)
 
 int trs_flow_make(trs_context *ctx, const trs_pattern *t, trs_flow *f)
 {
-    const bool cuts = t->longest == 0 || t->longest > 2 * PARTIAL + 1;
-    const int64_t most = t->n + (cuts ? t->nnz / PARTIAL : 0);
     memset(f, 0, sizeof *f);
     if (t->n == 0) return TRS_OK;
+    f->wide = trs_flow_is_wide(t->n, t->levels, t->longest);
+    const bool cuts = t->longest == 0 || t->longest > 2 * PARTIAL + 1;
+    const int64_t most = t->n + (cuts ? t->nnz / PARTIAL : 0);
     if (most > INT32_MAX - 64) return trs_fail(TRS_ESUPPORT, "too many nodes for 32 bits");
-    making m = {.n = t->n, .nodes = (int32_t)most, .Lp = t->ptr, .Li = t->idx, .level = t->level};
+    making m = {.n = t->n,
+                .nodes = (int32_t)most,
+                .wide = f->wide,
+                .Lp = t->ptr,
+                .Li = t->idx,
+                .level = t->level};
     f->levels = t->levels;
     int rc = find_temp(m, f->levels);
     if (rc) return rc;
@@ -362,7 +419,7 @@ int trs_flow_take(const trs_flow *f, trs_dtype t, const void *from, void *val, v
     if (f->tasks == 0) return TRS_OK;
     cudaMemsetAsync(f->divides, 0, sizeof *f->divides, (cudaStream_t)stream);
     return for_type(t, [&]<class T>(T) {
-        take_kernel<T><<<blocks_of((int64_t)f->tasks * WARP), PLAIN, 0, (cudaStream_t)stream>>>(
+        take_kernel<T><<<blocks_of(copiers(f)), PLAIN, 0, (cudaStream_t)stream>>>(
             *f, (const T *)from, (T *)val, (T *)inv);
         return launched();
     });

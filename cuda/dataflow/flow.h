@@ -23,10 +23,16 @@
 
 #include "solvers/solver.h"
 
+#include <stdlib.h>
+
 enum {
     TRS_FLOW_BATCH = 4,     /* entries that a lane has in flight at a time */
     TRS_FLOW_PARTIAL = 256, /* entries of a partial sum; rows of more than twice as many are cut */
     TRS_FLOW_WARP = 32,
+    /* a triangle is wide if its levels have at least as many rows on average, and no row has more entries
+     * left of the diagonal: a lane then has a row to itself (wide.cu) */
+    TRS_FLOW_WIDE_ROWS = 400,
+    TRS_FLOW_WIDE_LONGEST = 32,
 };
 
 /* What a warp computes at a time: the nodes first ... first + count - 1. */
@@ -36,14 +42,27 @@ typedef struct trs_flow_task {
     int16_t lanes; /* that compute a node together: 1, 2, 4, ... 32 */
 } trs_flow_task;
 
+/* Whether a lane has a row to itself; longest: entries of the longest row, the diagonal included, 0 if that is not
+ * known.  Tests lower the first limit by the environment variable TRISOLVE_WIDE_ROWS. */
+static inline bool trs_flow_is_wide(int64_t n, int64_t levels, int64_t longest)
+{
+    const char *other = getenv("TRISOLVE_WIDE_ROWS");
+    const int64_t rows = other ? atoi(other) : TRS_FLOW_WIDE_ROWS;
+    return n >= levels * rows && longest > 0 && longest <= TRS_FLOW_WIDE_LONGEST + 1;
+}
+
 /* The arrays are on the device.  source says where the entries of the triangle are that a node multiplies,
  * those of a row with the diagonal behind them: s >= 0: entries s, s + 1, ... of the triangle;  s < 0: those
- * that sorted[~s], sorted[~s + 1], ... name, since the row is long. */
+ * that sorted[~s], sorted[~s + 1], ... name, since the row is long.  In a wide triangle each row's operands are
+ * sorted, so that those that come last are the last: operand q is entry s + order[q]. */
 typedef struct trs_flow {
     int32_t nodes, tasks, levels;
+    bool wide;         /* every task has one lane a node, no row is cut, operands are sorted */
+    int32_t most;      /* wide: operands of the task that has most of them */
     int64_t nnz;       /* operands of all nodes */
     int64_t *ptr;      /* [nodes+1] operands of node k: ptr[k] .. ptr[k+1]-1 */
     int32_t *idx;      /* [nnz] node whose number the operand is */
+    uint8_t *order;    /* [nnz] wide: which entry of its row the operand multiplies */
     int32_t *row;      /* [nodes] row of the triangle; -1: a partial sum */
     int32_t *partials; /* [nodes] how many of its operands, the first ones, are partial sums */
     int64_t *source;   /* [nodes] */
@@ -61,7 +80,7 @@ typedef struct trs_pattern {
     const int64_t *ptr;   /* [n+1] */
     const int32_t *idx;   /* [nnz] */
     const int32_t *level; /* [n] of each row */
-    int64_t longest;      /* entries of the longest row; 0: not known */
+    int64_t longest; /* entries of the longest row; 0: not known, as after a rewriting of levels */
 } trs_pattern;
 
 /* Of an operator whose pattern and levels are on the device (trs_operator_device). */

@@ -6,7 +6,8 @@ if HAVE_CUDA
 CUDA_SOLVERS += cuda/dataflow/dataflow.cu
 libcore_la_SOURCES += cuda/dataflow/dataflow.cuh cuda/dataflow/flow.cu \
 	cuda/dataflow/flow_slack.cu cuda/dataflow/flow_sort.cu cuda/dataflow/many.cu \
-	cuda/dataflow/many.cuh cuda/dataflow/single.cu
+	cuda/dataflow/many.cuh cuda/dataflow/operands.cuh cuda/dataflow/single.cu \
+	cuda/dataflow/wide.cu
 endif
 
 # tests

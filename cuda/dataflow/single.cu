@@ -27,10 +27,7 @@
  * by the gathers of y. */
 #include "config.h"
 
-#include "dataflow.cuh"
-#include "cuda/runtime/flag.cuh"
-
-enum { THREADS = 256, WARP = TRS_FLOW_WARP, BATCH = TRS_FLOW_BATCH };
+#include "operands.cuh"
 
 /* The schedule and values as in flow.h. */
 template <class T> struct single_args {
@@ -47,52 +44,18 @@ template <class T> struct single_args {
 
 /* ---- the batch of a lane ------------------------------------------------------------------------------- */
 
-/* Entries that a lane has in flight.  A place with no entry has a = y = 0, so that it can be added like the
- * others. */
-template <class T> struct batch {
-    int32_t node[BATCH];
-    T a[BATCH], y[BATCH];
-    unsigned waiting; /* bit j: y[j] is not there yet */
-};
-
 /* Entries p, p + lanes, p + 2 lanes, ... before end. */
 template <class T>
 __device__ inline batch<T> read_batch(const single_args<T> &k, int64_t p, int64_t end, int lanes)
 {
     batch<T> e;
-    e.waiting = 0;
+    clear(e);
 #pragma unroll
     for (int j = 0; j < BATCH; j++) {
         const int64_t q = p + j * lanes;
-        e.node[j] = 0;
-        e.a[j] = e.y[j] = number<T>(0);
-        if (q < end) {
-            e.node[j] = k.idx[q];
-            e.a[j] = conj_if(k.cj, k.val[q]);
-            e.waiting |= 1u << j;
-        }
+        if (q < end) put_entry(e, j, k.idx[q], conj_if(k.cj, k.val[q]));
     }
     return e;
-}
-
-/* Looks once for each y that is not there yet.  All loads are under way before the result of the first is used;
- * a loop that tested each at once would wait for up to four loads one after the other. */
-template <class T, int STRIDE>
-__device__ inline void poll_batch(const single_args<T> &k, batch<T> &e)
-{
-    T v[BATCH];
-    bool there[BATCH];
-#pragma unroll
-    for (int j = 0; j < BATCH; j++) {
-        there[j] = false;
-        if (e.waiting >> j & 1) there[j] = flag_load(k.y + (int64_t)e.node[j] * STRIDE, v[j]);
-    }
-#pragma unroll
-    for (int j = 0; j < BATCH; j++)
-        if (there[j]) {
-            e.y[j] = v[j];
-            e.waiting &= ~(1u << j);
-        }
 }
 
 /* ---- a task ------------------------------------------------------------------------------------------------ */
@@ -106,11 +69,6 @@ template <class T> struct assignment {
     int64_t p, end; /* its entries: p, p + lanes, ... before end */
     T inv;
 };
-
-__device__ inline trs_flow_task task_at(const trs_flow_task *task, int32_t tasks, int64_t t)
-{
-    return t < tasks ? task[t] : trs_flow_task{0, 0, 1};
-}
 
 template <class T>
 __device__ inline assignment<T> read_assignment(const single_args<T> &k, trs_flow_task task)
@@ -159,10 +117,9 @@ __device__ inline void compute_task(const single_args<T> &k, const assignment<T>
     T s = number<T>(0);
     while (__any_sync(~0u, !done)) {
         if (!summed) {
-            poll_batch<T, STRIDE>(k, e);
+            poll_batch<STRIDE>(k.y, e);
             if (!e.waiting) {
-#pragma unroll
-                for (int j = 0; j < BATCH; j++) s = s + e.a[j] * e.y[j];
+                s = add_batch(s, e);
                 p += BATCH * LANES;
                 if (p < w.end) e = read_batch(k, p, w.end, LANES);
                 else summed = true;

@@ -68,6 +68,8 @@ static trs_shape merged_shape(const trs_shape *s, const merge_outcome *o)
     then.nnz = (int64_t)o->nnz;
     then.sum_longest = s->sum_longest * sqrt(left);
     then.widest = s->n - (int64_t)((double)(s->n - s->widest) * left);
+    if (o->passes > 0)
+        then.longest = 0; /* not known: cuda-dataflow takes the levels of T' for narrow ones */
     return then;
 }
 

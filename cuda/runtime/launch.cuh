@@ -66,11 +66,12 @@ inline int launched()
 /* Launches a kernel of one argument whose blocks wait for one another. */
 template <class A>
 inline int launch_together(const void *kernel, int blocks, int threads, const A &argument,
-                           cudaStream_t stream)
+                           cudaStream_t stream, size_t shared = 0)
 {
     void *arguments[] = {(void *)&argument};
     return cuda_status(cudaLaunchCooperativeKernel(kernel, dim3((unsigned)blocks),
-                                                   dim3((unsigned)threads), arguments, 0, stream),
+                                                   dim3((unsigned)threads), arguments, shared,
+                                                   stream),
                        "a kernel was not launched");
 }
 

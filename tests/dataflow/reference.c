@@ -42,7 +42,7 @@ static int64_t sort_row(const trs_tri *t, const int32_t *level, int32_t i, trs_f
 static void add_nodes(const trs_tri *t, const int32_t *level, int32_t i, trs_flow *f, node *all)
 {
     const int64_t entries = t->ptr[i + 1] - t->ptr[i] - 1;
-    const bool is_long = entries + 1 > WARP * BATCH;
+    const bool is_long = !f->wide && entries + 1 > WARP * BATCH;
     const int64_t begin = is_long ? sort_row(t, level, i, f) : t->ptr[i];
     const int32_t partials = entries > 2 * PARTIAL ? (int32_t)(entries / PARTIAL) - 1 : 0;
     for (int32_t k = 0; k <= partials; k++) {
@@ -50,7 +50,7 @@ static void add_nodes(const trs_tri *t, const int32_t *level, int32_t i, trs_flo
         node v = {.row = i, .lanes = 1, .source = is_long ? ~from : from};
         v.partials = k < partials ? 0 : partials;
         v.length = k < partials ? PARTIAL : (int32_t)(entries - k * PARTIAL) + partials;
-        while (v.lanes < WARP && v.lanes * BATCH < v.length) v.lanes *= 2;
+        while (!f->wide && v.lanes < WARP && v.lanes * BATCH < v.length) v.lanes *= 2;
         int64_t l =
             2 * (int64_t)level[i]; /* of a partial sum: behind its last entry, which is latest */
         if (k < partials) l = 2 * (int64_t)level[t->idx[f->sorted[from + PARTIAL - 1]]] + 1;
@@ -63,7 +63,22 @@ static void add_nodes(const trs_tri *t, const int32_t *level, int32_t i, trs_flo
 
 int64_t reference_entry(const trs_flow *f, int32_t k, int64_t e)
 {
+    if (f->wide && e < f->ptr[k + 1] - f->ptr[k]) return f->source[k] + f->order[f->ptr[k] + e];
     return f->source[k] < 0 ? f->sorted[~f->source[k] + e] : f->source[k] + e;
+}
+
+/* The operands of row k of a wide triangle, sorted by place. */
+static void put_sorted(trs_flow *f, const trs_tri *t, int32_t k, int64_t count,
+                       const int32_t *row_place)
+{
+    ranked *e = zeroed(count, sizeof *e);
+    for (int64_t q = 0; q < count; q++) e[q] = (ranked){row_place[t->idx[f->source[k] + q]], q};
+    qsort(e, (size_t)count, sizeof *e, compare);
+    for (int64_t q = 0; q < count; q++) {
+        f->order[f->nnz] = (uint8_t)e[q].number;
+        f->idx[f->nnz++] = (int32_t)e[q].rank;
+    }
+    free(e);
 }
 
 /* Node k, in the order of the schedule, with its operands; place [number], row_place [row] of the others. */
@@ -76,18 +91,26 @@ static void put_node(trs_flow *f, const trs_tri *t, const node *all, int32_t k,
     f->partials[k] = v->partials, f->source[k] = v->source;
     for (int32_t q = 0; q < v->partials; q++)
         f->idx[f->nnz++] = place[v->by.number - v->partials + q];
-    for (int64_t e = 0; e < own; e++)
+    if (f->wide) put_sorted(f, t, k, own, row_place);
+    for (int64_t e = 0; e < own && !f->wide; e++)
         f->idx[f->nnz++] = row_place[t->idx[reference_entry(f, k, e)]];
     f->ptr[k + 1] = f->nnz;
     const bool same = k > 0 && v->by.rank == all[k - 1].by.rank;
     if (same && (f->task[f->tasks - 1].count + 1) * v->lanes <= WARP) f->task[f->tasks - 1].count++;
     else f->task[f->tasks++] = (trs_flow_task){k, 1, (int16_t)v->lanes};
+    const int64_t operands = f->nnz - f->ptr[f->task[f->tasks - 1].first];
+    if (f->wide && f->most < operands) f->most = (int32_t)operands;
 }
 
 trs_flow reference_flow(const trs_tri *t, const int32_t *level, int32_t levels)
 {
     const int64_t most = t->n + t->nnz / PARTIAL;
     trs_flow f = {.levels = levels, .sorted = zeroed(t->nnz, sizeof *f.sorted)};
+    int64_t longest = 0;
+    for (int32_t i = 0; i < t->n; i++)
+        if (longest < t->ptr[i + 1] - t->ptr[i]) longest = t->ptr[i + 1] - t->ptr[i];
+    f.wide = trs_flow_is_wide(t->n, levels, longest);
+    f.order = zeroed(t->nnz, sizeof *f.order);
     node *all = zeroed(most, sizeof *all);
     int32_t *place = zeroed(most, sizeof *place), *row_place = zeroed(t->n, sizeof *row_place);
     for (int32_t i = 0; i < t->n; i++) add_nodes(t, level, i, &f, all);
@@ -106,7 +129,7 @@ trs_flow reference_flow(const trs_tri *t, const int32_t *level, int32_t levels)
 void reference_free(trs_flow *f)
 {
     free(f->ptr), free(f->idx), free(f->row), free(f->partials), free(f->source);
-    free(f->sorted), free(f->task);
+    free(f->sorted), free(f->task), free(f->order);
 }
 
 /* ---- a solve -------------------------------------------------------------------------------------------- */

@@ -24,6 +24,9 @@ static void scene_new(scene *s, model m, trs_dtype d, random_t *r)
     s->level = calloc((size_t)m.n + 1, sizeof *s->level);
     assert_non_null(s->level);
     s->p = (trs_pattern){.n = m.n, .levels = reference_levels(&s->t, s->level), .nnz = s->t.nnz};
+    for (int32_t i = 0; i < m.n; i++)
+        if (s->p.longest < s->t.ptr[i + 1] - s->t.ptr[i])
+            s->p.longest = s->t.ptr[i + 1] - s->t.ptr[i];
 }
 
 static void scene_free(scene *s)
@@ -36,7 +39,7 @@ static void scene_free(scene *s)
 /* ---- the reference ---------------------------------------------------------------------------------------- */
 
 /* Every node is in one task, waits for nodes of earlier tasks only, and has the least lanes with one batch
- * each. */
+ * each; in a wide triangle it has one, and its operands ascend. */
 static void check_tasks(const trs_flow *f)
 {
     int32_t next = 0;
@@ -46,10 +49,13 @@ static void check_tasks(const trs_flow *f)
         next += w->count;
         for (int32_t k = w->first; k < next; k++) {
             const int64_t length = f->ptr[k + 1] - f->ptr[k];
-            assert_true(w->lanes == TRS_FLOW_WARP || w->lanes * TRS_FLOW_BATCH >= length);
+            if (f->wide) assert_int_equal(w->lanes, 1);
+            else assert_true(w->lanes == TRS_FLOW_WARP || w->lanes * TRS_FLOW_BATCH >= length);
             assert_true(w->lanes == 1 || w->lanes / 2 * TRS_FLOW_BATCH < length);
-            for (int64_t q = f->ptr[k]; q < f->ptr[k + 1]; q++)
+            for (int64_t q = f->ptr[k]; q < f->ptr[k + 1]; q++) {
                 assert_true(f->idx[q] >= 0 && f->idx[q] < w->first);
+                if (f->wide && q > f->ptr[k]) assert_true(f->idx[q - 1] < f->idx[q]);
+            }
         }
     }
     assert_int_equal(next, f->nodes);
@@ -130,6 +136,7 @@ static trs_flow flow_fetch(trs_context *ctx, const trs_flow *d)
     trs_flow f = *d;
     f.ptr = fetch(ctx, d->ptr, d->nodes ? (int64_t)d->nodes + 1 : 0, sizeof *f.ptr);
     f.idx = fetch(ctx, d->idx, d->nnz, sizeof *f.idx);
+    f.order = fetch(ctx, d->wide ? d->order : NULL, d->nnz, sizeof *f.order);
     f.row = fetch(ctx, d->row, d->nodes, sizeof *f.row);
     f.partials = fetch(ctx, d->partials, d->nodes, sizeof *f.partials);
     f.source = fetch(ctx, d->source, d->nodes, sizeof *f.source);
@@ -148,6 +155,8 @@ static void check_same(const trs_flow *f, const trs_flow *r)
     assert_int_equal(f->tasks, r->tasks);
     assert_int_equal(f->nnz, r->nnz);
     assert_int_equal(f->sorted_count, r->sorted_count);
+    assert_int_equal(f->wide, r->wide);
+    assert_int_equal(f->most, r->most);
     if (f->nodes == 0) return;
     assert_same(f->ptr, r->ptr, f->nodes + 1);
     assert_same(f->idx, r->idx, f->nnz);
@@ -309,6 +318,18 @@ static void test_device(void **state)
     for_all(say_device);
 }
 
+/* Every triangle without long rows as if its levels were wide. */
+static void test_wide(void **state)
+{
+    char why[200];
+    (void)state;
+    setenv("TRISOLVE_WIDE_ROWS", "1", 1);
+    for_all(say_reference);
+    if (trs_gpu_probe(0, why, sizeof why)) print_message("%s\n", why);
+    else for_all(say_device);
+    unsetenv("TRISOLVE_WIDE_ROWS");
+}
+
 static void test_slack(void **state)
 {
     (void)state;
@@ -325,6 +346,7 @@ static void test_slack(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference),
-                                       cmocka_unit_test(test_device), cmocka_unit_test(test_slack)};
+                                       cmocka_unit_test(test_device), cmocka_unit_test(test_wide),
+                                       cmocka_unit_test(test_slack)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -508,15 +508,25 @@ static void test_solver(void **state)
     assert_true(done >= (solver->family == TRS_TRIANGLE ? DAGS : 1)); /* refusing is no way out */
 }
 
+/* As if all levels were wide, for which cuda-dataflow has a kernel of its own. */
+static void test_wide(void **state)
+{
+    setenv("TRISOLVE_WIDE_ROWS", "1", 1);
+    test_solver(state);
+    unsetenv("TRISOLVE_WIDE_ROWS");
+}
+
 int main(void)
 {
     struct CMUnitTest tests[64] = {{"levels", test_levels, NULL, NULL, NULL}};
     size_t count = 1;
     signal(SIGALRM, give_up);
-    for (int k = 0; trs_solver_at(k) && count < 64; k++) {
+    for (int k = 0; trs_solver_at(k) && count + 1 < 64; k++) {
         const trs_solver *s = trs_solver_at(k);
         if (s->place != TRS_ON_CUDA || !(s->caps & TRS_CAP_BITWISE)) continue;
         tests[count++] = (struct CMUnitTest){s->name, test_solver, NULL, NULL, (void *)s};
+        if (!strcmp(s->name, "cuda-dataflow"))
+            tests[count++] = (struct CMUnitTest){"wide levels", test_wide, NULL, NULL, (void *)s};
     }
     choose_solvers();
     return _cmocka_run_group_tests("t_hang", tests, count, NULL, NULL);

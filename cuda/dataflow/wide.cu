@@ -1,0 +1,302 @@
+/* wide.cu: cuda-dataflow with one right-hand side where levels are wide and rows are short.
+ *
+ * There the time is not the latency of a dependency times the levels: too few loads are under way.  So this kernel
+ * differs from that of single.cu:
+ *
+ *        a lane has a row       A warp has 32 rows of a level.  Its loads of y often share sectors.
+ *        warps wait as one      All lanes look for what is missing until no lane misses any operand of its batch.
+ *                               Lanes that wait on their own split the warp, and each part pays a latency.
+ *        operands are sorted    The last batch of a row has the operands that come last.  Rows end together:
+ *                               a shorter one begins later.  So warps wait in the last round; in those before
+ *                               it, the operands are usually there.
+ *        entries come early     They are copied into shared memory two tasks ahead, with b, without passing
+ *                               through registers, and leave the L2 cache first: y stays in it.
+ *        x is copied from y     in a pass of its own where it is larger than L2: single stores all over x cost more.
+ *
+ *        step of a warp         t                     t + W                 t + 2 W               t + 3 W      t + 4 W
+ *        while t is computed    in shared memory      copied, under way     copy begins           row, ptr     task
+ *
+ * How y becomes visible: each number is its own flag (flag.cuh).  Why it cannot hang: as in single.cu.  Warp w of W takes the
+ * tasks w, w + W, w + 2 W, ... in this order, all warps are resident, and every operand of a task is in an earlier
+ * task, since a task has rows of one level only.  Let t be the first task that is not published.  Its warp has ended
+ * all tasks before it, and is in t; all operands are there, so every lane sees its own after finitely many looks, and
+ * the warp publishes t.  No lane waits for a lane of its warp: they wait for earlier tasks, together.
+ *
+ * The order of a sum is that of the places of its operands, which depends on the pattern alone.
+ *
+ * Bytes in fp64: 12 nnz + 60 n, the memset of y included, and 20 n more where x is copied.  Bound by bytes, by gathers
+ * of y where operands are far apart, and by some 0.4 us a level (README.md). */
+#include "config.h"
+
+#include "operands.cuh"
+
+enum {
+    STAGES = 3,
+    AHEAD = STAGES - 1,
+    GROUP = 4 /* entries that are copied at a time */
+};
+
+/* The schedule and values as in flow.h. */
+template <class T> struct wide_args {
+    int32_t tasks, room; /* entries of a stage, a multiple of GROUP */
+    const trs_flow_task *task;
+    const int64_t *ptr;
+    const int32_t *idx, *row;
+    const T *val, *inv;
+    const int *divides;
+    T *y;         /* [nodes] numbers that are their own flags */
+    view<T> b, x; /* x.p NULL: x is taken from y afterwards */
+    bool cj;      /* conj (T) x = b */
+};
+
+/* ---- copies into shared memory ----------------------------------------------------------------------------- */
+
+/* Lines that are read once should leave L2 before those of y. */
+__device__ inline uint64_t read_once()
+{
+    uint64_t policy;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
+
+/* Begins to copy a number of 4, 8 or 16 bytes. */
+template <class T> __device__ inline void copy_later(T *to, const T *from)
+{
+    const unsigned there = (unsigned)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(there), "l"(from), "n"(sizeof(T))
+                 : "memory");
+}
+
+/* The same for 16 bytes that are read once. */
+__device__ inline void copy_later(int4 *to, const int4 *from, uint64_t policy)
+{
+    const unsigned there = (unsigned)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(there),
+                 "l"(from), "l"(policy)
+                 : "memory");
+}
+
+__device__ inline void end_of_copies()
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/* Waits for all copies of this lane but those of the last AHEAD groups. */
+__device__ inline void wait_for_copies()
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"((int)AHEAD) : "memory");
+}
+
+/* ---- a stage: what a warp needs of a task, in shared memory --------------------------------------------------- */
+
+enum { STAGE_INTS = 2 * WARP + 4 };
+
+/* The entries of node k of the task are at begin[k] ... begin[k+1] - 1 of val and idx; nodes from count on have none. */
+template <class T> struct stage {
+    T *val, *b, *inv;     /* [room], [WARP], [WARP] */
+    int32_t *idx, *begin; /* [room], [WARP+1] */
+    int32_t *row;         /* [WARP] */
+    int32_t *first;       /* [2] first node and count of the task */
+
+    static __host__ __device__ size_t bytes(int32_t room)
+    {
+        return (size_t)room * (sizeof(T) + sizeof(int32_t)) + 2 * WARP * sizeof(T) +
+               STAGE_INTS * sizeof(int32_t);
+    }
+
+    __device__ stage(unsigned char *at, int32_t room)
+        : val((T *)at), b(val + room), inv(b + WARP), idx((int32_t *)(inv + WARP)),
+          begin(idx + room), row(begin + WARP + 1), first(row + WARP)
+    {
+    }
+};
+
+/* Where the entries and b of a task are; each lane knows it of one node.  It is read a step before they are. */
+struct head {
+    trs_flow_task task;
+    int64_t from, begin,
+        end; /* entries of the task; the node's first one, or end where the task has no such node */
+    int32_t row;
+};
+
+template <class T> __device__ inline head read_head(const wide_args<T> &k, trs_flow_task task)
+{
+    const int lane = threadIdx.x % WARP;
+    head h = {task, 0, 0, 0, -1};
+    TRS_ASSERT(task.lanes == 1 && task.count <= WARP);
+    if (task.count == 0) return h;
+    h.from = k.ptr[task.first];
+    h.end = h.begin = k.ptr[task.first + task.count];
+    if (lane < task.count) {
+        h.begin = k.ptr[task.first + lane];
+        h.row = k.row[task.first + lane];
+    }
+    return h;
+}
+
+/* Begins to copy what the stage has room for. */
+template <class T>
+__device__ inline void fetch(const wide_args<T> &k, const head &h, const stage<T> &s,
+                             uint64_t policy)
+{
+    const int lane = threadIdx.x % WARP;
+    const int64_t from = h.from / GROUP * GROUP;
+    const int groups = (int)((h.end - from + GROUP - 1) / GROUP);
+    const int pieces = groups * (int)(GROUP * sizeof(T) / sizeof(int4));
+    TRS_ASSERT(groups * GROUP <= k.room);
+    for (int p = lane; p < pieces; p += WARP)
+        copy_later((int4 *)s.val + p, (const int4 *)(k.val + from) + p, policy);
+    for (int p = lane; p < groups; p += WARP)
+        copy_later((int4 *)s.idx + p, (const int4 *)(k.idx + from) + p, policy);
+    if (h.row >= 0) {
+        copy_later(s.b + lane, &k.b(h.row, 0));
+        copy_later(s.inv + lane, k.inv + h.task.first + lane);
+    }
+    end_of_copies();
+    s.begin[lane] = (int32_t)(h.begin - from);
+    s.row[lane] = h.row;
+    if (lane > 0) return;
+    s.begin[WARP] = (int32_t)(h.end - from);
+    s.first[0] = h.task.first;
+    s.first[1] = h.task.count;
+}
+
+/* ---- a task --------------------------------------------------------------------------------------------------- */
+
+/* The sum of the lane's row.  left: entries from here to the end of the row, the same for all lanes; rows that
+ * have fewer begin later.  All lanes come to each ballot. */
+template <class T> __device__ inline T sum_of_row(const wide_args<T> &k, const stage<T> &s)
+{
+    const int lane = threadIdx.x % WARP, begin = s.begin[lane], end = s.begin[lane + 1];
+    const int most = (int)__reduce_max_sync(~0u, (unsigned)(end - begin));
+    T sum = number<T>(0);
+    for (int left = (most + BATCH - 1) / BATCH * BATCH; left > 0; left -= BATCH) {
+        batch<T> e;
+        clear(e);
+#pragma unroll
+        for (int j = 0; j < BATCH; j++) {
+            const int q = end - left + j;
+            if (q >= begin) put_entry(e, j, s.idx[q], conj_if(k.cj, s.val[q]));
+        }
+        do poll_batch<1>(k.y, e);
+        while (__any_sync(~0u, e.waiting != 0));
+        sum = add_batch(sum, e);
+    }
+    return sum;
+}
+
+template <bool DIVIDES, class T>
+__device__ inline void compute_task(const wide_args<T> &k, const stage<T> &s)
+{
+    const int lane = threadIdx.x % WARP, node = s.first[0] + lane;
+    const T sum = sum_of_row(k, s);
+    if (lane >= s.first[1]) return;
+    const T x = over(DIVIDES, s.b[lane] - sum, conj_if(k.cj, s.inv[lane]));
+    TRS_ASSERT(!flag_there(flag_peek(k.y + node)));
+    flag_store(k.y + node, x);
+    if (k.x.p) k.x(s.row[lane], 0) = x;
+}
+
+template <bool DIVIDES, class T> __device__ inline void compute_all(const wide_args<T> &k)
+{
+    const int64_t warps = (int64_t)gridDim.x * (blockDim.x / WARP);
+    const int64_t first = (threadIdx.x / WARP) * (int64_t)gridDim.x + blockIdx.x;
+    const size_t bytes = stage<T>::bytes(k.room);
+    const uint64_t policy = read_once();
+    unsigned char *stages = shared_numbers<unsigned char>() + threadIdx.x / WARP * STAGES * bytes;
+    const auto task = [&](int64_t step) { return task_at(k.task, k.tasks, first + step * warps); };
+    const auto place = [&](int64_t step) {
+        return stage<T>(stages + step % STAGES * bytes, k.room);
+    };
+    for (int step = 0; step < AHEAD; step++)
+        fetch(k, read_head(k, task(step)), place(step), policy);
+    head next = read_head(k, task(AHEAD));
+    trs_flow_task later = task(AHEAD + 1);
+    for (int step = 0; first + step * warps < k.tasks; step++) {
+        fetch(k, next, place(step + AHEAD), policy);
+        next = read_head(k, later);
+        later = task(step + AHEAD + 2);
+        delay();
+        wait_for_copies();
+        __syncwarp(); /* what other lanes have copied is visible */
+        compute_task<DIVIDES>(k, place(step));
+        __syncwarp(); /* all lanes are done with the stage, which the next step fills */
+    }
+}
+
+template <class T>
+static __global__ void __launch_bounds__(THREADS) wide_kernel(const wide_args<T> k)
+{
+    if (*k.divides) compute_all<true>(k);
+    else compute_all<false>(k);
+}
+
+/* ---- the host side ----------------------------------------------------------------------------------------------- */
+
+/* Bytes of x that stay in L2 until all numbers of a sector are stored.  A larger x is copied from y afterwards. */
+enum { X_IN_L2 = 32 << 20 };
+
+/* A task begins anywhere in a group. */
+static int32_t room_of(const trs_flow *f)
+{
+    return (f->most + 2 * (GROUP - 1)) / GROUP * GROUP;
+}
+
+template <class T> static size_t warp_bytes(const trs_flow *f)
+{
+    return STAGES * stage<T>::bytes(room_of(f));
+}
+
+/* Blocks of an SM.  Where rows are long, more warps than those of one block hurt: their looks slow down the others. */
+static int most_blocks(const trs_flow *f)
+{
+    return f->most <= BATCH * WARP ? 3 : 1;
+}
+
+/* As many warps a block as its shared memory has room for, and as many blocks as the warps of six levels fill. */
+template <class T> static int choose_launch(dataflow *d)
+{
+    const trs_flow *f = &d->flow;
+    const int sms = multiprocessors();
+    int device = 0, most = 0;
+    const int rc = cuda_status(cudaGetDevice(&device), "cudaGetDevice");
+    if (rc) return rc;
+    cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    d->wide_warps = max(1, min(THREADS / WARP, (int)((size_t)most / warp_bytes<T>(f))));
+    const size_t shared = (size_t)d->wide_warps * warp_bytes<T>(f);
+    const double six = 6.0 * f->tasks / (f->levels ? f->levels : 1) / d->wide_warps;
+    if (allow_shared(wide_kernel<T>, (size_t)most)) return TRS_EDEVICE;
+    d->single_blocks = waiting_blocks((const void *)wide_kernel<T>, d->wide_warps * WARP, shared,
+                                      min(max(six, (double)sms), (double)most_blocks(f) * sms));
+    return d->single_blocks > 0 ? TRS_OK : TRS_EDEVICE;
+}
+
+int wide_new(dataflow *d)
+{
+    return for_type(d->dtype, [&]<class T>(T) { return choose_launch<T>(d); });
+}
+
+template <class T> static int solve(const dataflow *d, const trs_job *job)
+{
+    const trs_flow *f = &d->flow;
+    const cudaStream_t stream = (cudaStream_t)job->stream;
+    const bool apart = (int64_t)d->n * (int64_t)sizeof(T) > X_IN_L2;
+    const wide_args<T> k = {
+        f->tasks,   room_of(f),     f->task,           f->ptr,
+        f->idx,     f->row,         (const T *)d->val, (const T *)d->inv,
+        f->divides, (T *)job->work, typed<T>(job->b),  apart ? view<T>{} : typed<T>(job->x),
+        job->conj};
+    const size_t flags = (size_t)f->nodes * sizeof(T);
+    int rc = cuda_status(cudaMemsetAsync(k.y, 0xff, flags, stream), "cuda-dataflow");
+    if (!rc)
+        rc = launch_together((const void *)wide_kernel<T>, d->single_blocks, d->wide_warps * WARP,
+                             k, stream, (size_t)d->wide_warps * warp_bytes<T>(f));
+    if (rc || !apart) return rc;
+    return trs_gpu_gather(d->dtype, d->n, 1, d->row_node, {job->work, 1, f->nodes}, job->x,
+                          job->stream);
+}
+
+int wide_solve(const dataflow *d, const trs_job *job)
+{
+    return for_type(d->dtype, [&]<class T>(T) { return solve<T>(d, job); });
+}
