@@ -1,12 +1,12 @@
-/* stream.cuh: y = A x where the rows of A are its lines, with 32-bit indices and no triangle: the product of a Krylov method.
+/* stream.cuh: y = A x of a general sparse matrix whose rows are its lines, with 32-bit indices.  Krylov methods need this one.
  *
  * A warp has some consecutive rows.  It reads their entries, which are side by side, a window at a time, so that each
  * sector is read once, and leaves the products a x(j) in shared memory.  Then the lanes of each row sum those of the
  * row in order.  What a row has in a window is summed by the whole warp if it is long, so that rows may have any length.
  * The warp waits for no other.
  *
- * Bytes: 12 an entry of doubles, 20 or 24 a row, and x from the cache: these bound it.  A window has as many loads under way as
- * registers allow (AT_ONCE), and the order of the sums depends on the pattern alone.
+ * Bytes: 12 an entry of doubles, 20 or 24 a row, and x from the cache: these bound it.  AT_ONCE entries of a lane are
+ * loaded at the same time.  The order of the sums depends on the pattern alone.
  * Source: Greathouse and Daga, Efficient sparse matrix-vector multiplication on GPUs using the CSR storage format, SC 2014 (a
  * block streams its rows through shared memory). */
 #ifndef TRS_STREAM_CUH
@@ -16,7 +16,7 @@
 
 enum { STREAM_WARPS = 4, STREAM_BYTES = 4096, AT_ONCE = 8 };
 
-/* Where product k of a window stands: rows of 8 or 16 entries would all begin in the same bank. */
+/* The place of product k of a window.  Without the gaps rows of 8 or 16 entries would all begin in the same bank. */
 __device__ inline int stream_place(int k)
 {
     return k + k / 16;
@@ -55,7 +55,7 @@ template <class T> struct stream_window {
     }
 };
 
-/* The sum of the warp's lanes from 0 to 31 in steps of `by`, in all of them. */
+/* The sum over each group of `lanes` adjacent lanes, in all of them. */
 template <class T> static __device__ inline T sum_lanes(T s, int lanes)
 {
     for (int by = lanes / 2; by > 0; by /= 2) s = s + shuffle_xor(s, by);
@@ -68,7 +68,8 @@ __device__ inline int64_t clamp_to(int64_t x, int64_t most)
     return min(max(x, (int64_t)0), most);
 }
 
-/* The sum of row begin .. end - 1, by its lanes; all rows of the warp are from .. to - 1. */
+/* The sum of the row with entries begin .. end - 1, complete in the first of its lanes.  All lanes of the warp call this
+ * together, with rows that follow each other. */
 template <class T, class V, class X>
 static __device__ inline T stream_rows(stream_window<T> w, const int32_t *idx, V value, X x,
                                        int lanes, int64_t begin, int64_t end)

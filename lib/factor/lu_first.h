@@ -19,7 +19,7 @@ int trs_lu_wait(trs_lu *lu, const trs_mat *given, const trs_factors *f, const tr
 int trs_lu_settle(const trs_lu *lu);
 /* n of the factors; -1: there are none that are ready.  It waits while another thread settles them. */
 int64_t trs_lu_ready_rows(const trs_lu *lu);
-/* Take the lock of factors that wait, in which nobody settles them; false: they do not wait, and there is no lock. */
+/* Take the lock of factors that wait, so that no other thread settles them; false: they do not wait, and there is no lock. */
 bool trs_lu_hold(trs_lu *lu);
 void trs_lu_release(trs_lu *lu);
 /* With the lock: solve A X = B by the library that has the factors, and refine each column.  *done = false: the factors have

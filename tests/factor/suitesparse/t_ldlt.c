@@ -188,7 +188,7 @@ static void every_form(void **state)
         }
 }
 
-/* Pivots that happen to be good, in no pattern of signs, and one triangle that stands for all. */
+/* Pivots that happen to be good, with signs in any order, and A given by one triangle. */
 static void any_inertia(void **state)
 {
     (void)state;
