@@ -128,7 +128,10 @@ static void refine_there(scene *s, trs_op op)
     const double eps = eps_of(s->t);
     assert_int_equal(e.stop, TRS_STOP_CONVERGED);
     assert_true(check.omega <= 1.01 * (s->n + 1) * eps);
-    assert_true(fabs(check.omega - e.omega) <= 0.01 * e.omega); /* r of the host has 11 bits more */
+    /* the sums of the host have 11 bits more than x, those of the device twice as many as x */
+    const double rounding = (s->n + 1) * eps / 2048;
+    if (!(fabs(check.omega - e.omega) <= 0.01 * e.omega + rounding))
+        fail_msg("omega is %g by the device, %g by the host", e.omega, check.omega);
 }
 
 static void one_matrix(const full *A, const form *f, bool single, const char *method)
