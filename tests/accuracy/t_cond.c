@@ -159,6 +159,24 @@ static void test_known(void **state)
     trs_plan_destroy(unit);
 }
 
+/* An inverse below 1: of 8 I the condition number is 1. */
+static void test_large_numbers(void **state)
+{
+    (void)state;
+    enum { N = 6 };
+    int64_t ptr[N + 1] = {0};
+    int32_t idx[N];
+    double val[N], rcond;
+    for (int i = 0; i < N; i++) idx[i] = i, val[i] = 8, ptr[i + 1] = i + 1;
+    const trs_mat a = {.n = N, .nnz = N, .ptr = ptr, .idx = idx, .val = val, .kind = TRS_LOWER};
+    trs_plan *plan = plan_of(&a, 7);
+    for (trs_norm which = TRS_NORM_ONE; which <= TRS_NORM_INF; which++) {
+        assert_int_equal(trs_condest(plan, &a, which, &rcond), TRS_OK);
+        assert_true(rcond == 1);
+    }
+    trs_plan_destroy(plan);
+}
+
 static void test_wrong_use(void **state)
 {
     (void)state;
@@ -193,6 +211,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_triangles),
         cmocka_unit_test(test_known),
+        cmocka_unit_test(test_large_numbers),
         cmocka_unit_test(test_wrong_use),
     };
     return cmocka_run_group_tests_name("cond", tests, NULL, NULL);

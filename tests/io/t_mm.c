@@ -625,6 +625,9 @@ static void test_refusals(void **state)
                    "column must be a whole number from 1 to 2");
     assert_refused(REAL "2 2 1\n0 1 1\n", NULL, TRS_EFORMAT, 3,
                    "row must be a whole number from 1 to 2");
+    assert_refused(REAL "2 2 1\n3 1 1\n", NULL, TRS_EFORMAT, 3, "row must be");
+    assert_refused(REAL "2 2 1\n 3  1 1 \n", NULL, TRS_EFORMAT, 3, "row must be");
+    assert_refused(REAL "2 2 1\n 1  3 1 \n", NULL, TRS_EFORMAT, 3, "column must be");
     assert_refused(REAL "2 2 1\n1 1 1\n\n1 2 2\n", NULL, TRS_EFORMAT, 5, "more entries than the 1");
     assert_refused(REAL "2 2 2\n1 1 1\n\n", NULL, TRS_EFORMAT, 5, "1 of the 2 entries");
     assert_refused(REAL "2 2 2\n1 1 1", NULL, TRS_EFORMAT, 3, "1 of the 2 entries");
