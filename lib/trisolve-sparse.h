@@ -1166,7 +1166,8 @@ TRS_API void trs_timer_destroy(trs_timer *timer);
 typedef struct trs_lu trs_lu;
 
 typedef struct trs_lu_info {
-    /* what computed the factors: "UMFPACK", "CHOLMOD", "KLU", "ILU(0)", "IC(2)", "imported", ... */
+    /* what computed the factors: "UMFPACK", "CHOLMOD", "KLU", "ILU(0)", "IC(2)", "ILUT", "imported",
+     * ... */
     const char *library;
     /* ordering of rows and columns: "AMD", "COLAMD", "METIS", "natural", "RCM", "multicolour",
      * ... */
@@ -1209,6 +1210,9 @@ typedef enum trs_ilu_method {
     TRS_ILU0 = 0,
     /* L L^H = A at the entries of L; Hermitian positive definite matrices */
     TRS_IC0 = 1,
+    /* the same two, with the entries that drop_tol and fill_factor select for the first A */
+    TRS_ILUT = 2,
+    TRS_ICT = 3,
 } trs_ilu_method;
 
 /* Orderings for incomplete factors.  Rows and columns are permuted in the same way before the
@@ -1225,7 +1229,6 @@ typedef enum trs_ilu_ordering {
 } trs_ilu_ordering;
 
 typedef struct trs_ilu_options {
-    /* TRS_ILU0 or TRS_IC0 */
     trs_ilu_method method;
     /* >= 0: the diagonal of A is multiplied by 1 + shift.  With a large enough shift, IC(0)
      * succeeds on every positive definite matrix (Manteuffel 1980); 0.001 is usual. */
@@ -1246,10 +1249,16 @@ typedef struct trs_ilu_options {
     int defer;
     /* with level > 0: entries of the factors at most, in multiples of those of A, or, for IC, of its
      * triangle.  More is TRS_EMEM, before memory is taken for them; so is more than
-     * plan.memory_limit.  0: 100, and at least 10^7 entries; else >= 1 */
+     * plan.memory_limit.  0: 100, and at least 10^7 entries; else >= 1.
+     * ILUT and ICT do not exceed it: of each row of U, and column of L, the largest entries are kept,
+     * and what one does not use is left to the next ones.  0: 10 */
     double fill_factor;
+    /* >= 0, of ILUT and ICT: u(i, j) is dropped if it is smaller than drop_tol times the 2-norm of row i
+     * of A, and l(i, j) u(j, j) if it is smaller than drop_tol times the 2-norm of column j.  1e-4 in
+     * SciPy's spilu */
+    double drop_tol;
     /* must be zero; reserved for new members */
-    int64_t reserved[3];
+    int64_t reserved[2];
 } trs_ilu_options;
 
 /* Compute incomplete factors of A, without or with fill, as a preconditioner.  trs_lu_solve then
