@@ -1284,6 +1284,9 @@ typedef struct trs_ilu_options {
  * data passes through the host if A is on this device in CSR, CSC or BSR, without fill, and in
  * the natural ordering.
  *
+ * ILUT and ICT find the pattern of the first A, for which they need its values, on one thread of
+ * the host.
+ *
  * trs_lu_update accepts new values without an analysis.  Several threads can solve with work
  * spaces of their own (trs_lu_work_create), or with the plans of trs_lu_get_info: L, then U (L
  * with TRS_H).
@@ -1293,7 +1296,7 @@ typedef struct trs_ilu_options {
  *         with the first one.  The caller can update the factors with new values.
  *     TRS_ESUPPORT ; A is on a device and opt->plan is for the host.
  * Source: Meijerink and van der Vorst 1977; Saad, Iterative Methods for Sparse Linear Systems,
- * 10.3; Hysom and Pothen 2001; Cuthill and McKee 1969. */
+ * 10.3; Hysom and Pothen 2001; Li, Saad and Chow 2003; Cuthill and McKee 1969. */
 TRS_API int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt);
 
 /* Import factors from another program, such as SuperLU, MUMPS, PETSc or SciPy:

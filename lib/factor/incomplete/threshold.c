@@ -199,7 +199,7 @@ int trs_threshold_fill(trs_context *ctx, trs_tri *t, const trs_threshold *how)
 {
     search h = {.ctx = ctx, .how = how, .sides = how->cholesky ? 1 : 2};
     trs_tri turned = {0}, L = {0}, all;
-    int rc = trs_step(phase, 0);
+    int rc = trs_step(phase, -1);
     if (!rc) rc = trs_tri_transpose(ctx, t, true, &turned);
     if (!rc) rc = open(&h, t, &turned);
     if (!rc) rc = sweep[t->dtype](&h, t);
@@ -220,7 +220,11 @@ int trs_threshold_fill(trs_context *ctx, trs_tri *t, const trs_threshold *how)
 
 static double FN(size)(T z)
 {
+#if IS_COMPLEX
     return hypot((double)creal(z), (double)cimag(z));
+#else
+    return fabs((double)z);
+#endif
 }
 
 /* norm [i] becomes the 2-norm of that and of row i of a. */
@@ -321,8 +325,8 @@ static int FN(sweep)(search *h, const trs_tri *t)
             if (s->diagonal) FN(set_pivot)(h, s->norm[i], i);
             rc = FN(keep)(h, s, i);
         }
-        for (int k = 0; k < h->sides; k++) advance(&h->side[k], i);
-        if (!rc && trs_is_time(&h->work, 1)) rc = trs_step(phase, (double)i / t->n);
+        for (int k = 0; k < h->sides && !rc; k++) advance(&h->side[k], i);
+        if (!rc && trs_is_time(&h->work, 1)) rc = trs_step(phase, -1);
     }
     return rc;
 }
