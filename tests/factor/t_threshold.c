@@ -109,7 +109,7 @@ static void check_row(const factors *f, bool lower, int i, double tol, double ti
             smallest = fmin(smallest, cabs(kept(f, lower, i, j)));
             assert_true(dropped(f, lower, i, j) <= tiny);
             count++;
-        } else largest = fmax(largest, dropped(f, lower, i, j));
+        } else largest = larger(largest, dropped(f, lower, i, j));
     }
     assert_true(smallest >= least - tiny);
     if (largest > least + tiny) { /* so it had no more */
@@ -193,7 +193,7 @@ static void complete(void **state)
         for (int i = 0; i < N; i++) {
             zz sum = get_value(b, m.dtype, i);
             for (int j = 0; j < N; j++) sum -= A.a[i + N * j] * get_value(x, m.dtype, j);
-            worst = fmax(worst, cabs(sum));
+            worst = larger(worst, cabs(sum));
         }
         assert_true(worst < 100 * eps_of(m.dtype));
         trs_lu_destroy(lu);
