@@ -1166,7 +1166,8 @@ TRS_API void trs_timer_destroy(trs_timer *timer);
 typedef struct trs_lu trs_lu;
 
 typedef struct trs_lu_info {
-    /* what computed the factors: "UMFPACK", "CHOLMOD", "KLU", "ILU(0)", "IC(2)", "imported", ... */
+    /* what computed the factors: "UMFPACK", "CHOLMOD", "KLU", "ILU(0)", "IC(2)", "ILUT", "imported",
+     * ... */
     const char *library;
     /* ordering of rows and columns: "AMD", "COLAMD", "METIS", "natural", "RCM", "multicolour",
      * ... */
@@ -1209,6 +1210,9 @@ typedef enum trs_ilu_method {
     TRS_ILU0 = 0,
     /* L L^H = A at the entries of L; Hermitian positive definite matrices */
     TRS_IC0 = 1,
+    /* the same two, with the entries that drop_tol and fill_factor select for the first A */
+    TRS_ILUT = 2,
+    TRS_ICT = 3,
 } trs_ilu_method;
 
 /* Orderings for incomplete factors.  Rows and columns are permuted in the same way before the
@@ -1225,7 +1229,6 @@ typedef enum trs_ilu_ordering {
 } trs_ilu_ordering;
 
 typedef struct trs_ilu_options {
-    /* TRS_ILU0 or TRS_IC0 */
     trs_ilu_method method;
     /* >= 0: the diagonal of A is multiplied by 1 + shift.  With a large enough shift, IC(0)
      * succeeds on every positive definite matrix (Manteuffel 1980); 0.001 is usual. */
@@ -1246,10 +1249,16 @@ typedef struct trs_ilu_options {
     int defer;
     /* with level > 0: entries of the factors at most, in multiples of those of A, or, for IC, of its
      * triangle.  More is TRS_EMEM, before memory is taken for them; so is more than
-     * plan.memory_limit.  0: 100, and at least 10^7 entries; else >= 1 */
+     * plan.memory_limit.  0: 100, and at least 10^7 entries; else >= 1.
+     * ILUT and ICT do not exceed it: of each row of U, and column of L, the largest entries are kept,
+     * and what one does not use is left to the next ones.  0: 10 */
     double fill_factor;
+    /* >= 0, of ILUT and ICT: u(i, j) is dropped if it is smaller than drop_tol times the 2-norm of row i
+     * of A, and l(i, j) u(j, j) if it is smaller than drop_tol times the 2-norm of column j.  1e-4 in
+     * SciPy's spilu */
+    double drop_tol;
     /* must be zero; reserved for new members */
-    int64_t reserved[3];
+    int64_t reserved[2];
 } trs_ilu_options;
 
 /* Compute incomplete factors of A, without or with fill, as a preconditioner.  trs_lu_solve then
@@ -1275,6 +1284,9 @@ typedef struct trs_ilu_options {
  * data passes through the host if A is on this device in CSR, CSC or BSR, without fill, and in
  * the natural ordering.
  *
+ * ILUT and ICT find the pattern of the first A, for which they need its values, on one thread of
+ * the host.
+ *
  * trs_lu_update accepts new values without an analysis.  Several threads can solve with work
  * spaces of their own (trs_lu_work_create), or with the plans of trs_lu_get_info: L, then U (L
  * with TRS_H).
@@ -1284,7 +1296,7 @@ typedef struct trs_ilu_options {
  *         with the first one.  The caller can update the factors with new values.
  *     TRS_ESUPPORT ; A is on a device and opt->plan is for the host.
  * Source: Meijerink and van der Vorst 1977; Saad, Iterative Methods for Sparse Linear Systems,
- * 10.3; Hysom and Pothen 2001; Cuthill and McKee 1969. */
+ * 10.3; Hysom and Pothen 2001; Li, Saad and Chow 2003; Cuthill and McKee 1969. */
 TRS_API int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt);
 
 /* Import factors from another program, such as SuperLU, MUMPS, PETSc or SciPy:

@@ -33,14 +33,19 @@ static const char help[] =
     "      --factor[=METHOD]  factor, even a triangle; METHOD is auto, cholmod, klu,\n"
     "                         umfpack, static, ldlt; or ilu0 to ilu9, ic0 to ic9\n"
     "                         for incomplete factors M near A with this level of\n"
-    "                         fill, which solve M x = b, then refine or start a\n"
-    "                         Krylov method\n"
+    "                         fill, or ilut, ict with entries that are not small,\n"
+    "                         which solve M x = b, then refine or start a Krylov\n"
+    "                         method\n"
     "      --ordering=NAME    ordering of complete factors: amd, colamd, metis,\n"
     "                         nesdis, natural, best\n"
     "      --krylov=METHOD    cg, minres, gmres, fgmres or bicgstab, preconditioned by\n"
     "                         the factors (default: ic0 for cg and minres, else ilu0)\n"
     "      --ilu-ordering=O   ordering of incomplete factors: natural (default), rcm,\n"
     "                         multicolour\n"
+    "      --drop-tol=T       ilut and ict drop entries smaller than T times the norm\n"
+    "                         of their row or column (default 1e-4)\n"
+    "      --fill=F           entries of incomplete factors at most, in multiples of\n"
+    "                         those of A (default: ilut and ict 10, others 100)\n"
     "      --steps=N          after the solve, do N steps: new values, update of the\n"
     "                         factors, solve\n"
     "      --perturb=E        each step multiplies each value by 1 + E u, u random in\n"
@@ -100,14 +105,14 @@ bool is_incomplete(const char *method)
 {
     if (!method) return false;
     const char *level = !strncmp(method, "ilu", 3) ? method + 3 : method + 2;
-    return (!strncmp(method, "ilu", 3) || !strncmp(method, "ic", 2)) && *level >= '0' &&
-           *level <= '9' && !level[1];
+    return (!strncmp(method, "ilu", 3) || !strncmp(method, "ic", 2)) &&
+           ((*level >= '0' && *level <= '9') || *level == 't') && !level[1];
 }
 
 static void take_factor(const option_row *row, const char *text, void *user)
 {
-    static const char *const method[] = {"auto", "cholmod", "klu", "umfpack", "static",
-                                         "ldlt", "ilu0",    "ic0", NULL};
+    static const char *const method[] = {"auto", "cholmod", "klu",  "umfpack", "static", "ldlt",
+                                         "ilu0", "ic0",     "ilut", "ict",     NULL};
     arguments *a = user;
     if (text && !is_incomplete(text)) word_of(row, text, method);
     a->factor = true;
@@ -221,7 +226,9 @@ enum {
     WISDOM = 1024,
     KRYLOV = 2048,
     STEPS = 4096,
-    DEVICE = 8192
+    DEVICE = 8192,
+    DROP_TOL = 16384,
+    FILL = 32768
 };
 
 #define AT(member)    offsetof(arguments, member)
@@ -235,7 +242,7 @@ static const option_row rows[] = {
     {"trans", 0, NO_TEXT, take_op, .value = TRS_T},
     {"conj-trans", 0, NO_TEXT, take_op, .value = TRS_H},
     {"factor", 0, MAY_TEXT, take_factor, .bits = FACTOR,
-     .what = "--factor needs auto, cholmod, klu, umfpack, static, ldlt, ilu0 to ilu9 or ic0 to ic9, but got"},
+     .what = "--factor needs auto, cholmod, klu, umfpack, static, ldlt, ilu0 to ilu9, ic0 to ic9, ilut or ict, but got"},
     {"ordering", 0, TEXT, take_ordering,
      .what = "--ordering needs amd, colamd, metis, nesdis, natural or best, but got"},
     {"krylov", 0, TEXT, take_krylov, .bits = KRYLOV,
@@ -249,6 +256,8 @@ static const option_row rows[] = {
     {"restart", 0, TEXT, take_whole, .member = AT(restart), NUMBERS(1, 1e5)},
     {"ilu-ordering", 0, TEXT, take_ilu_ordering,
      .what = "--ilu-ordering needs natural, rcm or multicolour, but got"},
+    {"drop-tol", 0, TEXT, take_positive, .member = AT(drop_tol), .bits = DROP_TOL, NUMBERS(0, 1e9)},
+    {"fill", 0, TEXT, take_positive, .member = AT(fill), .bits = FILL, NUMBERS(0, 1e18)},
     {"precision", 0, TEXT, take_precision, .what = "--precision needs double or single, but got"},
     {"solver", 0, TEXT, take_solver, .bits = SOLVER,
      .what = "no such solver in this build (--list-solvers lists them)"},
@@ -303,7 +312,12 @@ static void complete(arguments *a, unsigned given)
         const bool definite = !strcmp(a->krylov, "cg") || !strcmp(a->krylov, "minres");
         a->method = definite ? "ic0" : "ilu0";
     }
-    if (is_incomplete(a->method)) a->level = a->method[strlen(a->method) - 1] - '0';
+    const bool incomplete = is_incomplete(a->method);
+    const char last = incomplete ? a->method[strlen(a->method) - 1] : 0;
+    a->drops = last == 't';
+    if (incomplete && !a->drops) a->level = last - '0';
+    if (given & DROP_TOL && !a->drops) wrong("--drop-tol needs --factor=ilut or ict", NULL);
+    if (given & FILL && !incomplete) wrong("--fill needs incomplete factors", NULL);
 }
 
 static bool is_standard_input(const char *file)
@@ -313,8 +327,13 @@ static bool is_standard_input(const char *file)
 
 void parse_arguments(int argc, char **argv, arguments *a)
 {
-    *a = (arguments){
-        .repeat = 1, .refine = -1, .rtol = 1e-8, .maxit = 1000, .restart = 30, .perturb = 0.01};
+    *a = (arguments){.repeat = 1,
+                     .refine = -1,
+                     .rtol = 1e-8,
+                     .maxit = 1000,
+                     .restart = 30,
+                     .perturb = 0.01,
+                     .drop_tol = 1e-4};
     unsigned given = take_options(argc, argv, rows, a);
     if (optind >= argc) wrong("no matrix file given", NULL);
     if (argc - optind > 2)

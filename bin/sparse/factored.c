@@ -67,7 +67,13 @@ static int factor_incompletely(const arguments *a, const problem *p, const trs_m
 {
     trs_ilu_options opt = {
         .plan = plan_options(a, p), .level = a->level, .ordering = a->ilu_ordering};
-    opt.method = strncmp(a->method, "ic", 2) ? TRS_ILU0 : TRS_IC0;
+    const bool ic = !strncmp(a->method, "ic", 2);
+    opt.method = ic ? TRS_IC0 : TRS_ILU0;
+    if (a->drops) {
+        opt.method = ic ? TRS_ICT : TRS_ILUT;
+        opt.drop_tol = a->drop_tol;
+    }
+    opt.fill_factor = a->fill;
     if (a->krylov) opt.plan.nrhs = 1; /* columns are solved one by one */
     return trs_ilu(lu, A, &opt);
 }

@@ -99,11 +99,41 @@ def test_adjoint_of_a_preconditioner(rng, dtype):
     np.testing.assert_allclose(M.update(A * 2).H @ np.ones(50), before / 2, rtol=1e-10)
 
 
-@pytest.mark.parametrize("fill, level", [(1, 0), (None, 4)])
-def test_levels_of_spilu(rng, fill, level):
-    A = sp.csr_array(sp.kron(sp.eye(8), sp.diags([-1.0, 4, -1], [-1, 0, 1], shape=(8, 8)))
-                     + sp.diags([-1.0, -1], [-8, 8], shape=(64, 64))).tocsc()
-    assert trisolve.spilu(A, fill_factor=fill).nnz == trisolve.ilu0(A, level=level, ordering="rcm").nnz
+def convection(k, wind):
+    """-Laplace u + wind u_x on a grid of k^3 points."""
+    second = sp.diags([-1.0, 2, -1], [-1, 0, 1], shape=(k, k))
+    first = second + wind * sp.diags([-1.0, 1], [-1, 1], shape=(k, k))
+    one = sp.eye(k)
+    return sp.csc_matrix(sp.kron(sp.kron(first, one), one) + sp.kron(sp.kron(one, second), one)
+                         + sp.kron(sp.kron(one, one), second))
+
+
+def iterations(A, M):
+    steps = []
+    inverse = sla.LinearOperator(A.shape, lambda b: M.solve(b))
+    sla.gmres(A, np.ones(A.shape[0]), M=inverse, restart=50, maxiter=10, callback=steps.append,
+              callback_type="pr_norm")
+    return len(steps)
+
+
+@pytest.mark.parametrize("wind", [0.0, 0.8])
+@pytest.mark.parametrize("drop_tol, fill_factor", [(1e-1, 10), (1e-2, 10), (1e-4, 10), (1e-4, 2)])
+def test_spilu_is_as_good_as_that_of_scipy(wind, drop_tol, fill_factor):
+    """With at most as many entries or iterations, and at most a fifth and two more of the others."""
+    A = convection(12, wind)
+    ours, theirs = (f(A, drop_tol=drop_tol, fill_factor=fill_factor) for f in (trisolve.spilu, sla.spilu))
+    entries = (ours.nnz, theirs.L.nnz + theirs.U.nnz)
+    steps = (iterations(A, ours), iterations(A, theirs))
+    print(entries, steps)
+    assert entries[0] <= fill_factor * A.nnz + A.shape[0]
+    assert entries[0] <= 1.2 * entries[1] and steps[0] <= 1.2 * steps[1] + 2
+
+
+def test_levels_and_pivots_of_spilu(rng):
+    A = convection(6, 0.0)
+    assert trisolve.spilu(A, level=2).nnz == trisolve.ilu0(A, level=2, ordering="rcm").nnz
+    full = trisolve.spilu(A, drop_tol=0, fill_factor=1e9)
+    np.testing.assert_allclose(A @ full.solve(np.ones(216)), 1, rtol=1e-12)
     with pytest.raises(RuntimeError, match="Factor is exactly singular"):
         trisolve.spilu(sp.csc_array((3, 3)))
     with pytest.raises(ValueError):

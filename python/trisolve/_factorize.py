@@ -199,10 +199,10 @@ def compressed(A: Any, warning: str) -> Any:
 
 
 def incomplete(method: int, matrix: Matrix, level: int, ordering: str, shift: float, boost: float, defer: bool,
-               plan: dict[str, Any]) -> Factors:
+               plan: dict[str, Any], drop_tol: float = 0.0, fill_factor: float = 0.0) -> Factors:
     settings = _abi.trs_ilu_options(
         method=method, shift=shift, boost=boost, plan=plan_options(matrix, **plan), level=whole(level, "level"),
-        ordering=pick(ORDERINGS, ordering, "ordering"), defer=defer)
+        ordering=pick(ORDERINGS, ordering, "ordering"), defer=defer, drop_tol=drop_tol, fill_factor=fill_factor)
     return Factors(C.trs_ilu, matrix, settings, plan, fixed_pattern=True)
 
 
@@ -276,27 +276,29 @@ def ic0(A: AnyMatrix, level: int = 0, ordering: Ordering = "natural", shift: flo
     return incomplete(_abi.TRS_IC0, Matrix(canonical(A)), level, ordering, shift, boost, defer, {**plan})
 
 
-def spilu(A: AnyMatrix, drop_tol: Any = None, fill_factor: float | None = None, drop_rule: Any = None,
+def spilu(A: AnyMatrix, drop_tol: float | None = None, fill_factor: float | None = None, drop_rule: Any = None,
           permc_spec: Permc | None = None, diag_pivot_thresh: Any = None, relax: Any = None, panel_size: Any = None,
           options: Any = None, *, level: int | None = None, ordering: Ordering | None = None, ops: str = "NTH",
           **plan: Unpack[PlanOptions]) -> Factors:
     """Incomplete factors of a sparse square matrix, with the signature of scipy.sparse.linalg.spilu.
 
-    The factors are ILU(k), which keeps entries by their level of fill, where SciPy's drops them by their size.
-
     Parameters
     ----------
     A : sparse matrix or array, shape (n, n)
         The pivots are on its diagonal.
+    drop_tol : float, optional
+        An entry is dropped if it is smaller than `drop_tol` (1e-4) times the 2-norm of its row of A, in U, or of its
+        column, in L.
     fill_factor : float, optional
-        Unless `level` is given, the level is the highest of 0 to 4 whose factors have at most about `fill_factor` (10)
-        times as many entries as A.
+        The factors have at most `fill_factor` (10) times as many entries as A: the largest ones of a row or column.
     permc_spec : str, optional
         'NATURAL' is ``ordering="natural"``; any other one, and None, is ``ordering="rcm"``.
-    drop_tol, drop_rule, diag_pivot_thresh, relax, panel_size, options
+    drop_rule, diag_pivot_thresh, relax, panel_size, options
         SuperLU's; they make no difference here.
-    level, ordering, ops, **plan
-        As in ilu0.
+    level : int, optional
+        Entries are kept by their level of fill, as in ilu0, and not by their size.
+    ordering, ops, **plan
+        As in ilu0.  `Factors.update` keeps the pattern of the first values.
 
     Returns
     -------
@@ -320,17 +322,11 @@ def spilu(A: AnyMatrix, drop_tol: Any = None, fill_factor: float | None = None, 
     matrix = factorable(A, "spilu")
     choice(PERMC, permc_spec, "permc_spec")
     ordering = ordering or ("natural" if permc_spec == "NATURAL" else "rcm")
-    bound = (10 if fill_factor is None else fill_factor) * matrix.struct.nnz
     with as_scipy():
-        best = incomplete(_abi.TRS_ILU0, matrix, level or 0, ordering, 0.0, 0.0, False, {"ops": ops, **plan})
-        fill = best.nnz / max(matrix.struct.nnz, 1)
-        for k in range(1, 5 if level is None else 0):
-            if best.nnz * fill > bound:  # the next level has about as many more as this one has
-                break
-            fuller = incomplete(_abi.TRS_ILU0, matrix, k, ordering, 0.0, 0.0, False, {"ops": ops, **plan})
-            fill = fuller.nnz / max(best.nnz, 1)
-            best = fuller
-        return best
+        if level is not None:
+            return incomplete(_abi.TRS_ILU0, matrix, level, ordering, 0.0, 0.0, False, {"ops": ops, **plan})
+        return incomplete(_abi.TRS_ILUT, matrix, 0, ordering, 0.0, 0.0, False, {"ops": ops, **plan},
+                          1e-4 if drop_tol is None else drop_tol, 10 if fill_factor is None else fill_factor)
 
 
 def from_factors(L: AnyMatrix, U: AnyMatrix | None = None, perm_r: Any = None, perm_c: Any = None, *, ops: str = "NTH",

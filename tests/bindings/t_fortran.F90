@@ -278,7 +278,7 @@ contains
          if (abs(b(i) - ((2 + i)*y(i) - y(i - 1) - y(i + 1))) > 1e-12) exit
       end do
       call ok(i == n, 'a product')
-      do method = TRS_ILU0, TRS_IC0
+      do method = TRS_ILU0, TRS_ICT
          block
             type(trs_lu_t) :: lu
             type(trs_error) :: error

@@ -431,6 +431,11 @@ static int ic_with_fill(counter *c)
     return incomplete(csr_new(750, in_arrow), (trs_ilu_options){.method = TRS_IC0, .level = 1}, c);
 }
 
+static int ict(counter *c)
+{
+    return incomplete(csr_new(750, in_arrow), (trs_ilu_options){.method = TRS_ICT}, c);
+}
+
 static int imported(counter *c)
 {
     csr m = csr_new(60, in_band);
@@ -466,6 +471,7 @@ static void test_factors(void **state)
     (void)state;
     check(ilu, "import, ordering, analysis of L, import, solver, ");
     check(ic_with_fill, "import, fill, analysis of L, import, solver, ");
+    check(ict, "import, fill, analysis of L, import, solver, ");
     check(imported, "analysis of L, import, solver, ");
 #ifdef HAVE_SUITESPARSE
     for (int k = 0; k < METHODS; k++) {

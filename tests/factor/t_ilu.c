@@ -480,7 +480,7 @@ static void wrong_options(void **state)
     trs_mat m = show_full(&A, &plain);
     trs_lu *lu = NULL;
     const trs_ilu_options wrong[] = {
-        {.method = 2},
+        {.method = 4},
         {.shift = -1},
         {.shift = NAN},
         {.boost = -0.1},

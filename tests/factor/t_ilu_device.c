@@ -127,12 +127,13 @@ static void fill_and_orderings(void **state)
     if (!has_device()) skip();
     for (int c = 0; c < 2; c++)
         for (int k = 0; k < 4; k++)
-            for (int method = TRS_ILU0; method <= TRS_IC0; method++)
-                for (int level = 0; level <= 2; level++)
+            for (int method = TRS_ILU0; method <= TRS_ICT; method++)
+                for (int level = 0; level <= (method < TRS_ILUT ? 2 : 0); level++)
                     for (int o = TRS_ILU_NATURAL; o <= TRS_ILU_MULTICOLOUR; o++)
-                        check_full(matrix(40, c, method == TRS_IC0, 0.06), &forms[k],
+                        check_full(matrix(40, c, method % 2, 0.06), &forms[k],
                                    (trs_ilu_options){.method = method,
                                                      .level = level,
+                                                     .drop_tol = method < TRS_ILUT ? 0 : 1e-3,
                                                      .ordering = (trs_ilu_ordering)o});
 }
 

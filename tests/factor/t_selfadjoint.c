@@ -105,9 +105,9 @@ static void change(const trs_mat *m)
 static void incomplete(const full *A, const trs_mat *whole, const trs_mat *half)
 {
     (void)A;
-    for (int m = TRS_ILU0; m <= TRS_IC0; m++)
+    for (int m = TRS_ILU0; m <= TRS_ICT; m++)
         for (int o = TRS_ILU_NATURAL; o <= TRS_ILU_MULTICOLOUR; o++)
-            for (int level = 0; level < 2; level++) {
+            for (int level = 0; level < (m < TRS_ILUT ? 2 : 1); level++) {
                 const trs_ilu_options opt = {
                     .method = (trs_ilu_method)m, .ordering = (trs_ilu_ordering)o, .level = level};
                 trs_lu *a, *b;

@@ -93,6 +93,19 @@ expect 0 'give the same x' cmp x.mtx again.mtx
 expect 0 'other values' "$solve" --factor=umfpack --steps=4 --perturb=0.02 "$any" -o other.mtx
 expect 1 'give another x' cmp x.mtx other.mtx
 
+# ---- entries that are not small: a smaller tolerance takes fewer iterations, and more entries -------
+last=1000 entries=0
+for t in 1e-1 1e-2 1e-4; do
+    expect 0 "tolerance $t" "$solve" --krylov=cg --factor=ict --drop-tol=$t "$spd"; says out '^factor  *ICT, ordering natural'
+    check below "$(number 'cg,')" "$last"
+    last=$(number 'cg,') more=$(sed -n 's/^L  *\([0-9]*\) entries.*/\1/p' out)
+    check below "$entries" "$more"
+    entries=$more
+done
+expect 0 'ILUT, no more entries than A' "$solve" --krylov=gmres --factor=ilut --fill=1 "$any"; says out '^factor  *ILUT'
+expect 1 'a tolerance of levels' "$solve" --factor=ilu1 --drop-tol=0.1 "$any"; says err 'ilut or ict'
+expect 1 'fill of complete factors' "$solve" --factor=umfpack --fill=2 "$any"; says err 'incomplete factors'
+
 # ---- JSON, wrong use ------------------------------------------------------------------------------
 if "$solve" --json "$m/seed5.mtx" >out 2>&1; then
     expect 0 'JSON' "$solve" --json --krylov=gmres --steps=2 "$any"

@@ -172,22 +172,20 @@ static void append(trs_tri *t, int64_t *q, const trs_tri *from, int32_t i)
     *q += count;
 }
 
-/* The places of the values of row i: that of A, whose row has fewer columns. */
+/* The places of the values of row i in A. */
 static void find_places(trs_tri *t, const trs_tri *A, int32_t i)
 {
+    const int64_t end = A->ptr[i + 1];
     int64_t p = A->ptr[i];
     for (int64_t q = t->ptr[i]; q < t->ptr[i + 1]; q++) {
-        const bool in = p < A->ptr[i + 1] && A->idx[p] == t->idx[q];
+        while (p < end && A->idx[p] < t->idx[q]) p++;
         t->src[q] = TRS_SRC_MISSING;
-        if (in) t->src[q] = A->src ? A->src[p] : p;
-        p += in;
+        if (p < end && A->idx[p] == t->idx[q]) t->src[q] = A->src ? A->src[p] : p;
     }
-    TRS_ASSERT(p == A->ptr[i + 1]);
 }
 
-/* t = L + U - I, where L and U are without their diagonals; U is empty for L L'. */
-static int assemble(trs_context *ctx, const trs_tri *A, const trs_tri *L, const trs_tri *U,
-                    trs_tri *t)
+int trs_fill_assemble(trs_context *ctx, const trs_tri *A, const trs_tri *L, const trs_tri *U,
+                      trs_tri *t)
 {
     int64_t q = 0;
     *t = (trs_tri){.n = A->n, .nnz = A->n + L->nnz + U->nnz, .dtype = A->dtype};
@@ -215,7 +213,7 @@ int trs_fill(trs_context *ctx, trs_tri *t, int level, bool cholesky, int64_t mos
     most -= t->n;
     if (cholesky) rc = one_triangle(ctx, t, level, most, &L);
     else rc = triangles(ctx, t, level, most, &L, &U);
-    if (!rc) rc = assemble(ctx, t, &L, &U, &all);
+    if (!rc) rc = trs_fill_assemble(ctx, t, &L, &U, &all);
     trs_tri_free(ctx, &L);
     trs_tri_free(ctx, &U);
     if (rc) return rc;

@@ -10,4 +10,8 @@
  * Returns TRS_OK, TRS_EMEM; t is as it was after an error. */
 int trs_fill(trs_context *ctx, trs_tri *t, int level, bool cholesky, int64_t most);
 
+/* t = L + U - I, with the places of its values in A.  L and U have no diagonals; U is empty for L L'. */
+int trs_fill_assemble(trs_context *ctx, const trs_tri *A, const trs_tri *L, const trs_tri *U,
+                      trs_tri *t);
+
 #endif

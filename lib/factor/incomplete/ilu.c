@@ -1,7 +1,7 @@
-/* ilu.c: ILU(k) and IC(k) of a sparse matrix, as the factors of a trs_lu.
+/* ilu.c: ILU(k), IC(k), ILUT and ICT of a sparse matrix, as the factors of a trs_lu.
  *
  *     A --import both triangles--> rows with ascending columns and every diagonal entry
- *       --order.c--> rows of A(P, P) --fill.c--> entries for fill, without a place in A
+ *       --order.c--> rows of A(P, P) --fill.c, threshold.c--> the pattern; fill has no place in A
  *       --plan of L--> levels --ilu_rows.c--> values --trs_plan_update--> plans of L and U
  *
  * L + U - I is stored in one CSR matrix, and the plans of L and U read one triangle of it each.  The plan of L is made before
@@ -12,6 +12,7 @@
 
 #include "fill.h"
 #include "ilu.h"
+#include "threshold.h"
 #include "base/debug.h"
 #include "base/device.h"
 #include "factor/device/lu_device.h"
@@ -26,12 +27,23 @@
 
 typedef struct ilu {
     trs_ilu_rows rows;
-    int level; /* of fill */
-    double fill_factor;
+    int level;  /* of fill */
+    bool drops; /* ILUT, ICT */
+    double drop_tol, fill_factor;
     trs_ilu_ordering ordering;
     char name[24]; /* "ILU(0)" */
     trs_mat shape; /* the first A, without its arrays: all later ones have its pattern */
 } ilu;
+
+static bool is_cholesky(trs_ilu_method method)
+{
+    return method == TRS_IC0 || method == TRS_ICT;
+}
+
+static bool drops(trs_ilu_method method)
+{
+    return method == TRS_ILUT || method == TRS_ICT;
+}
 
 /* ---- pattern -------------------------------------------------------------------------------- */
 
@@ -136,42 +148,13 @@ static int permute(trs_context *ctx, trs_lu *lu, const ilu *s, trs_tri *t)
 /* How many entries the factors of a pattern with nnz entries may have. */
 static int64_t most_entries(const trs_lu *lu, const ilu *s, int64_t nnz)
 {
-    enum { FACTOR = 100, LEAST = 10000000 };
+    enum { FACTOR = 100, LEAST = 10000000, FACTOR_OF_LARGE = 10 };
     const int64_t bytes = lu->opt.memory_limit, entry = (int64_t)trs_size(lu->dtype) + 4;
     const double most = s->fill_factor * (double)nnz;
-    int64_t count = trs_max(FACTOR * nnz, LEAST);
+    int64_t count = s->drops ? FACTOR_OF_LARGE * nnz : trs_max(FACTOR * nnz, LEAST);
     if (s->fill_factor > 0) count = most < 1e18 ? (int64_t)most : INT64_MAX;
     return bytes ? trs_min(count, bytes / entry) : count;
 }
-
-/* t = the rows that will hold the factors. */
-static int make_rows(trs_context *ctx, trs_lu *lu, const ilu *s, const trs_mat *A, trs_tri *t)
-{
-    const bool permuted = s->ordering != TRS_ILU_NATURAL, cholesky = s->rows.cholesky;
-    int rc = trs_step("import", -1);
-    if (!rc) rc = import(ctx, A, cholesky && !permuted, t);
-    if (!rc && permuted) rc = trs_step("ordering", -1);
-    if (!rc && permuted) rc = permute(ctx, lu, s, t);
-    if (!rc && permuted && cholesky) keep_lower(t);
-    if (!rc && s->level > 0) rc = trs_fill(ctx, t, s->level, cholesky, most_entries(lu, s, t->nnz));
-    return rc;
-}
-
-/* diag = the places of the diagonal. */
-static int find_diagonal(trs_context *ctx, const trs_tri *t, int64_t **diag)
-{
-    *diag = trs_new(ctx, t->n, sizeof **diag, "places of the diagonal");
-    if (!*diag) return TRS_EMEM;
-    for (int32_t i = 0; i < t->n; i++) {
-        int64_t p = t->ptr[i];
-        while (t->idx[p] < i) p++;
-        TRS_ASSERT(t->idx[p] == i);
-        (*diag)[i] = p;
-    }
-    return TRS_OK;
-}
-
-/* ---- values --------------------------------------------------------------------------------- */
 
 /* Row k of the factors as sentences count it, which is a row, or a column, of A. */
 static int64_t line_of(const trs_lu *lu, int64_t k)
@@ -192,6 +175,50 @@ static int check_finite(trs_lu *lu, const trs_tri *t)
         }
     return TRS_OK;
 }
+
+/* Make t the pattern that the values of A ask for. */
+static int drop_small(trs_context *ctx, trs_lu *lu, const ilu *s, const trs_mat *A, trs_tri *t)
+{
+    const trs_ilu_rows *f = &s->rows;
+    const trs_threshold h = {.cholesky = f->cholesky,
+                             .drop_tol = s->drop_tol,
+                             .shift = f->shift,
+                             .boost = f->boost,
+                             .most = most_entries(lu, s, t->nnz)};
+    trs_tri_read_values(ctx, t, A->val);
+    const int rc = check_finite(lu, t);
+    return rc ? rc : trs_threshold_fill(ctx, t, &h);
+}
+
+/* t = the rows that will hold the factors. */
+static int make_rows(trs_context *ctx, trs_lu *lu, const ilu *s, const trs_mat *A, trs_tri *t)
+{
+    const bool permuted = s->ordering != TRS_ILU_NATURAL, cholesky = s->rows.cholesky;
+    int rc = trs_step("import", -1);
+    if (!rc) rc = import(ctx, A, cholesky && !permuted, t);
+    if (!rc && permuted) rc = trs_step("ordering", -1);
+    if (!rc && permuted) rc = permute(ctx, lu, s, t);
+    if (!rc && permuted && cholesky) keep_lower(t);
+    if (!rc && s->drops) rc = drop_small(ctx, lu, s, A, t);
+    if (!rc && s->level > 0) rc = trs_fill(ctx, t, s->level, cholesky, most_entries(lu, s, t->nnz));
+    return rc;
+}
+
+/* diag = the places of the diagonal. */
+static int find_diagonal(trs_context *ctx, const trs_tri *t, int64_t **diag)
+{
+    *diag = trs_new(ctx, t->n, sizeof **diag, "places of the diagonal");
+    if (!*diag) return TRS_EMEM;
+    for (int32_t i = 0; i < t->n; i++) {
+        int64_t p = t->ptr[i];
+        while (t->idx[p] < i) p++;
+        TRS_ASSERT(t->idx[p] == i);
+        (*diag)[i] = p;
+    }
+    return TRS_OK;
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
 
 int trs_ilu_say_fault(const trs_lu *lu, int64_t k, trs_ilu_fault fault, bool missing)
 {
@@ -333,7 +360,7 @@ static int factor_there(trs_lu *lu, const trs_mat *A, const trs_tri *t, const tr
         task.pattern = &rows;
         task.src = t->src;
     }
-    task.cholesky = opt->method == TRS_IC0;
+    task.cholesky = is_cholesky(opt->method);
     task.shift = opt->shift;
     task.boost = opt->boost;
     task.waits = !opt->defer;
@@ -350,7 +377,7 @@ static bool is_near(const trs_lu *lu, const trs_mat *A)
 /* Are the entries of the factors those of A, at their places?  Then the device needs no rows of the host. */
 static bool has_rows(const trs_lu *lu, const ilu *s, const trs_mat *A)
 {
-    return A->format != TRS_DENSE && s->level == 0 && s->ordering == TRS_ILU_NATURAL &&
+    return A->format != TRS_DENSE && s->level == 0 && !s->drops && s->ordering == TRS_ILU_NATURAL &&
            is_near(lu, A);
 }
 
@@ -378,11 +405,15 @@ static int factor(trs_lu *lu, const trs_mat *A, const trs_ilu_options *opt)
 
 static int check_options(const trs_ilu_options *opt)
 {
-    if ((unsigned)opt->method > TRS_IC0)
+    if ((unsigned)opt->method > TRS_ICT)
         return trs_fail(TRS_EARG, "unknown method %d", (int)opt->method);
     if (!(opt->shift >= 0) || !isfinite(opt->shift) || !(opt->boost >= 0) || !(opt->boost <= 1))
         return trs_fail(TRS_EARG, "shift must be at least 0, and boost in 0 .. 1");
     if (opt->level < 0) return trs_fail(TRS_EARG, "level = %d is negative", opt->level);
+    if (!(opt->drop_tol >= 0) || !isfinite(opt->drop_tol))
+        return trs_fail(TRS_EARG, "drop_tol must be at least 0");
+    if (drops(opt->method) ? opt->level > 0 : opt->drop_tol > 0)
+        return trs_fail(TRS_EARG, "drop_tol is of TRS_ILUT and TRS_ICT, level of the others");
     if (!(opt->fill_factor == 0 || opt->fill_factor >= 1))
         return trs_fail(TRS_EARG, "fill_factor must be 0, or at least 1");
     if ((unsigned)opt->ordering > TRS_ILU_MULTICOLOUR)
@@ -409,7 +440,7 @@ static int ilu_of(trs_lu **lu, const trs_mat *mat, const trs_ilu_options *opt)
     if (!opt) opt = &defaults;
     if (mat) m = *mat;
     /* a lower triangle cannot be the whole matrix of L L^H */
-    if (opt->method == TRS_IC0 && m.kind == TRS_LOWER) m.kind |= TRS_SELFADJOINT;
+    if (is_cholesky(opt->method) && m.kind == TRS_LOWER) m.kind |= TRS_SELFADJOINT;
     int rc = trs_lu_new(lu, A, &opt->plan, APPLICATIONS);
     if (!rc) rc = TRS_CHECK_RESERVED(opt, "trs_ilu_options");
     if (!rc) rc = check_options(opt);
@@ -422,13 +453,17 @@ static int ilu_of(trs_lu **lu, const trs_mat *mat, const trs_ilu_options *opt)
     (*lu)->dtype = A->dtype;
     (*lu)->opt.layout = opt->plan.layout;
     (*lu)->opt.ops |= 1u << TRS_N; /* whose levels are those of the factorisation */
-    s->rows.cholesky = opt->method == TRS_IC0;
+    s->rows.cholesky = is_cholesky(opt->method);
+    const char *kind = s->rows.cholesky ? "IC" : "ILU";
     s->rows.shift = (*lu)->shift = opt->shift;
     s->rows.boost = (*lu)->boost = opt->boost;
     s->level = opt->level;
+    s->drops = drops(opt->method);
+    s->drop_tol = opt->drop_tol;
     s->fill_factor = opt->fill_factor;
     s->ordering = opt->ordering;
-    snprintf(s->name, sizeof s->name, "%s(%d)", s->rows.cholesky ? "IC" : "ILU", s->level);
+    if (s->drops) snprintf(s->name, sizeof s->name, "%sT", kind);
+    else snprintf(s->name, sizeof s->name, "%s(%d)", kind, s->level);
     (*lu)->lower_only = s->rows.cholesky && s->ordering == TRS_ILU_NATURAL;
     (*lu)->f = (trs_factors){.cholesky = s->rows.cholesky, .incomplete = true, .library = s->name};
     (*lu)->f.ordering = trs_order_name(s->ordering);
