@@ -11,7 +11,8 @@
  *                               it, the operands are usually there.
  *        entries come early     They are copied into shared memory two tasks ahead, with b, without passing
  *                               through registers, and leave the L2 cache first: y stays in it.
- *        x is copied from y     in a pass of its own where it is larger than L2: single stores all over x cost more.
+ *        x is copied from y     by two more warps of each block, row after row, as y comes in: single stores all over
+ *                               x cost more.  Where x is larger than L2, a pass after the kernel copies it.
  *
  *        step of a warp         t                     t + W                 t + 2 W               t + 3 W      t + 4 W
  *        while t is computed    in shared memory      copied, under way     copy begins           row, ptr     task
@@ -20,12 +21,13 @@
  * tasks w, w + W, w + 2 W, ... in this order, all warps are resident, and every operand of a task is in an earlier
  * task, since a task has rows of one level only.  Let t be the first task that is not published.  Its warp has ended
  * all tasks before it, and is in t; all operands are there, so every lane sees its own after finitely many looks, and
- * the warp publishes t.  No lane waits for a lane of its warp: they wait for earlier tasks, together.
+ * the warp publishes t.  No lane waits for a lane of its warp: they wait for earlier tasks, together.  The warps that
+ * copy x wait for those that solve; nobody waits for them.
  *
  * The order of a sum is that of the places of its operands, which depends on the pattern alone.
  *
- * Bytes in fp64: 12 nnz + 60 n, the memset of y included, and 20 n more where x is copied.  Bound by bytes, by gathers
- * of y where operands are far apart, and by some 0.4 us a level (README.md). */
+ * Bytes in fp64: 12 nnz + 58 n, the memset of y and the copy of x included.  Bound by bytes, by sectors that L2 hands
+ * out (b, y and x are numbers far apart), and by some 0.4 us a level (README.md). */
 #include "config.h"
 
 #include "operands.cuh"
