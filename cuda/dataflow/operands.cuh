@@ -35,19 +35,20 @@ template <class T, int N> __device__ inline void clear(batch<T, N> &e)
 }
 
 /* Looks once for each y that is not there yet.  All loads are under way before the result of the first is used;
- * a loop that tested each at once would wait for up to four loads one after the other. */
+ * a loop that tested each at once would wait for up to four loads one after the other.  So nothing but its bits
+ * says whether a load has found a number: with a flag for each, the compiler ran out of predicates, and put tests
+ * between the loads. */
 template <int STRIDE, class T, int N> __device__ inline void poll_batch(const T *y, batch<T, N> &e)
 {
     T v[N];
-    bool there[N];
 #pragma unroll
     for (int j = 0; j < N; j++) {
-        there[j] = false;
-        if (e.waiting >> j & 1) there[j] = flag_load(y + (int64_t)e.node[j] * STRIDE, v[j]);
+        v[j] = flag_unset<T>();
+        if (e.waiting >> j & 1) v[j] = flag_peek(y + (int64_t)e.node[j] * STRIDE);
     }
 #pragma unroll
     for (int j = 0; j < N; j++)
-        if (there[j]) {
+        if (flag_there(v[j])) {
             e.y[j] = v[j];
             e.waiting &= ~(1u << j);
         }

@@ -77,16 +77,7 @@ template <class T> __device__ inline void copy_later(T *to, const T *from)
                  : "memory");
 }
 
-/* The same for one that is read once. */
-template <class T> __device__ inline void copy_later(T *to, const T *from, uint64_t policy)
-{
-    const unsigned there = (unsigned)__cvta_generic_to_shared(to);
-    asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], %2, %3;" ::"r"(there),
-                 "l"(from), "n"(sizeof(T)), "l"(policy)
-                 : "memory");
-}
-
-/* The same for entries, which no neighbour on the SM needs. */
+/* The same for 16 bytes that are read once. */
 __device__ inline void copy_later(int4 *to, const int4 *from, uint64_t policy)
 {
     const unsigned there = (unsigned)__cvta_generic_to_shared(to);
@@ -146,8 +137,8 @@ template <class T> __device__ inline head read_head(const wide_args<T> &k, trs_f
     h.from = k.ptr[task.first];
     h.end = h.begin = k.ptr[task.first + task.count];
     if (lane < task.count) {
-        h.begin = h.from + __ldcs(k.within + task.first + lane);
-        h.row = __ldcs(k.row + task.first + lane);
+        h.begin = h.from + k.within[task.first + lane];
+        h.row = k.row[task.first + lane];
     }
     return h;
 }
@@ -168,7 +159,7 @@ __device__ inline void fetch(const wide_args<T> &k, const head &h, const stage<T
         copy_later((int4 *)s.idx + p, (const int4 *)(k.idx + from) + p, policy);
     if (h.row >= 0) {
         copy_later(s.b + lane, &k.b(h.row, 0));
-        copy_later(s.inv + lane, k.inv + h.task.first + lane, policy);
+        copy_later(s.inv + lane, k.inv + h.task.first + lane);
     }
     end_of_copies();
     s.begin[lane] = (int32_t)(h.begin - from);
@@ -273,7 +264,7 @@ __device__ inline void copy_rows(const wide_args<T> &k, int64_t first, const int
     while (__any_sync(~0u, e.waiting != 0));
 #pragma unroll
     for (int j = 0; j < COPIED; j++)
-        if (node[j] >= 0) k.x(first + j * WARP + threadIdx.x % WARP, 0) = e.y[j];
+        if (node[j] >= 0) __stcs(&k.x(first + j * WARP + threadIdx.x % WARP, 0), e.y[j]);
 }
 
 template <class T> __device__ inline void copy_all(const wide_args<T> &k)
@@ -290,7 +281,8 @@ template <class T> __device__ inline void copy_all(const wide_args<T> &k)
 }
 
 template <class T>
-static __global__ void __launch_bounds__(THREADS + COPIERS * WARP) wide_kernel(const wide_args<T> k)
+static __global__ void __launch_bounds__(THREADS + COPIERS * WARP, 2)
+    wide_kernel(const wide_args<T> k)
 {
     if (threadIdx.x / WARP >= k.warps) copy_all(k);
     else if (*k.divides) compute_all<true>(k);
