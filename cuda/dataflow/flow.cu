@@ -176,7 +176,9 @@ static __global__ void task_kernel(const making m, const trs_flow f)
     while (count < most && m.key[k + count] == key) count++;
     TRS_ASSERT(m.task[k] < f.tasks && count * lanes <= WARP);
     f.task[m.task[k]] = {k, (int16_t)count, (int16_t)lanes};
-    if (m.wide) atomicMax(m.most, (int32_t)(f.ptr[k + count] - f.ptr[k]));
+    if (!m.wide) return;
+    atomicMax(m.most, (int32_t)(f.ptr[k + count] - f.ptr[k]));
+    for (int i = 0; i < count; i++) f.within[k + i] = (uint16_t)(f.ptr[k + i] - f.ptr[k]);
 }
 
 /* Lanes that copy the entries of a node of a wide triangle, adjacent ones where that is possible. */
@@ -315,7 +317,10 @@ static int flow_new(trs_context *ctx, const trs_pattern *t, const making &m, trs
         carve(f->ptr, (int64_t)f->nodes + 1);
         carve(f->source, f->nodes);
         carve(f->idx, f->nnz);
-        if (f->wide) carve(f->order, f->nnz);
+        if (f->wide) {
+            carve(f->order, f->nnz);
+            carve(f->within, f->nodes);
+        }
         carve(f->row, f->nodes);
         carve(f->partials, f->nodes);
         carve(f->divides, 1);

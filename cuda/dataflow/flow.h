@@ -63,6 +63,7 @@ typedef struct trs_flow {
     int64_t *ptr;      /* [nodes+1] operands of node k: ptr[k] .. ptr[k+1]-1 */
     int32_t *idx;      /* [nnz] node whose number the operand is */
     uint8_t *order;    /* [nnz] wide: which entry of its row the operand multiplies */
+    uint16_t *within;  /* [nodes] wide: operands of the nodes of its task before node k */
     int32_t *row;      /* [nodes] row of the triangle; -1: a partial sum */
     int32_t *partials; /* [nodes] how many of its operands, the first ones, are partial sums */
     int64_t *source;   /* [nodes] */

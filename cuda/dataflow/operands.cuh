@@ -9,14 +9,14 @@ enum { THREADS = 256, WARP = TRS_FLOW_WARP, BATCH = TRS_FLOW_BATCH };
 
 /* Entries that a lane has in flight.  A place with no entry has a = y = 0, so that it can be added like the
  * others. */
-template <class T> struct batch {
-    int32_t node[BATCH];
-    T a[BATCH], y[BATCH];
+template <class T, int N = BATCH> struct batch {
+    int32_t node[N];
+    T a[N], y[N];
     unsigned waiting; /* bit j: y[j] is not there yet */
 };
 
 /* Place j of a batch, where it has an entry: node is its operand. */
-template <class T> __device__ inline void put_entry(batch<T> &e, int j, int32_t node, T a)
+template <class T, int N> __device__ inline void put_entry(batch<T, N> &e, int j, int32_t node, T a)
 {
     e.node[j] = node;
     e.a[j] = a;
@@ -24,40 +24,41 @@ template <class T> __device__ inline void put_entry(batch<T> &e, int j, int32_t 
 }
 
 /* No place has an entry. */
-template <class T> __device__ inline void clear(batch<T> &e)
+template <class T, int N> __device__ inline void clear(batch<T, N> &e)
 {
     e.waiting = 0;
 #pragma unroll
-    for (int j = 0; j < BATCH; j++) {
+    for (int j = 0; j < N; j++) {
         e.node[j] = 0;
         e.a[j] = e.y[j] = number<T>(0);
     }
 }
 
 /* Looks once for each y that is not there yet.  All loads are under way before the result of the first is used;
- * a loop that tested each at once would wait for up to four loads one after the other. */
-template <int STRIDE, class T> __device__ inline void poll_batch(const T *y, batch<T> &e)
+ * a loop that tested each at once would wait for up to four loads one after the other.  So nothing but its bits
+ * says whether a load has found a number: with a flag for each, the compiler ran out of predicates, and put tests
+ * between the loads. */
+template <int STRIDE, class T, int N> __device__ inline void poll_batch(const T *y, batch<T, N> &e)
 {
-    T v[BATCH];
-    bool there[BATCH];
+    T v[N];
 #pragma unroll
-    for (int j = 0; j < BATCH; j++) {
-        there[j] = false;
-        if (e.waiting >> j & 1) there[j] = flag_load(y + (int64_t)e.node[j] * STRIDE, v[j]);
+    for (int j = 0; j < N; j++) {
+        v[j] = flag_unset<T>();
+        if (e.waiting >> j & 1) v[j] = flag_peek(y + (int64_t)e.node[j] * STRIDE);
     }
 #pragma unroll
-    for (int j = 0; j < BATCH; j++)
-        if (there[j]) {
+    for (int j = 0; j < N; j++)
+        if (flag_there(v[j])) {
             e.y[j] = v[j];
             e.waiting &= ~(1u << j);
         }
 }
 
 /* s + the sum of a y; all y are there. */
-template <class T> __device__ inline T add_batch(T s, const batch<T> &e)
+template <class T, int N> __device__ inline T add_batch(T s, const batch<T, N> &e)
 {
 #pragma unroll
-    for (int j = 0; j < BATCH; j++) s = s + e.a[j] * e.y[j];
+    for (int j = 0; j < N; j++) s = s + e.a[j] * e.y[j];
     return s;
 }
 

@@ -11,7 +11,8 @@
  *                               it, the operands are usually there.
  *        entries come early     They are copied into shared memory two tasks ahead, with b, without passing
  *                               through registers, and leave the L2 cache first: y stays in it.
- *        x is copied from y     in a pass of its own where it is larger than L2: single stores all over x cost more.
+ *        x is copied from y     by two more warps of each block, row after row, as y comes in: single stores all over
+ *                               x cost more.  Where x is larger than L2, a pass after the kernel copies it.
  *
  *        step of a warp         t                     t + W                 t + 2 W               t + 3 W      t + 4 W
  *        while t is computed    in shared memory      copied, under way     copy begins           row, ptr     task
@@ -20,12 +21,13 @@
  * tasks w, w + W, w + 2 W, ... in this order, all warps are resident, and every operand of a task is in an earlier
  * task, since a task has rows of one level only.  Let t be the first task that is not published.  Its warp has ended
  * all tasks before it, and is in t; all operands are there, so every lane sees its own after finitely many looks, and
- * the warp publishes t.  No lane waits for a lane of its warp: they wait for earlier tasks, together.
+ * the warp publishes t.  No lane waits for a lane of its warp: they wait for earlier tasks, together.  The warps that
+ * copy x wait for those that solve; nobody waits for them.
  *
  * The order of a sum is that of the places of its operands, which depends on the pattern alone.
  *
- * Bytes in fp64: 12 nnz + 60 n, the memset of y included, and 20 n more where x is copied.  Bound by bytes, by gathers
- * of y where operands are far apart, and by some 0.4 us a level (README.md). */
+ * Bytes in fp64: 12 nnz + 58 n, the memset of y and the copy of x included.  Bound by bytes, by sectors that L2 hands
+ * out (b, y and x are numbers far apart), and by some 0.4 us a level (README.md). */
 #include "config.h"
 
 #include "operands.cuh"
@@ -33,20 +35,28 @@
 enum {
     STAGES = 3,
     AHEAD = STAGES - 1,
-    GROUP = 4 /* entries that are copied at a time */
+    GROUP = 4,    /* entries that are copied at a time */
+    TOGETHER = 3, /* operands of a row that are waited for together */
+    COPIERS = 2,  /* warps of a block that copy x */
+    COPIED = 4,   /* rows of x that a lane of theirs copies at a time */
+    PAUSE = 100,  /* ns between their looks */
+    PASS = 1024   /* threads of a block that copies x after the kernel */
 };
 
 /* The schedule and values as in flow.h. */
 template <class T> struct wide_args {
-    int32_t tasks, room; /* entries of a stage, a multiple of GROUP */
+    int32_t n, tasks;
+    int32_t room;  /* entries of a stage, a multiple of GROUP */
+    int32_t warps; /* of a block that solve; those behind them copy x */
     const trs_flow_task *task;
     const int64_t *ptr;
-    const int32_t *idx, *row;
+    const uint16_t *within;
+    const int32_t *idx, *row, *row_node;
     const T *val, *inv;
     const int *divides;
-    T *y;         /* [nodes] numbers that are their own flags */
-    view<T> b, x; /* x.p NULL: x is taken from y afterwards */
-    bool cj;      /* conj (T) x = b */
+    T *y; /* [nodes] numbers that are their own flags */
+    view<T> b, x;
+    bool cj; /* conj (T) x = b */
 };
 
 /* ---- copies into shared memory ----------------------------------------------------------------------------- */
@@ -89,13 +99,12 @@ __device__ inline void wait_for_copies()
 
 /* ---- a stage: what a warp needs of a task, in shared memory --------------------------------------------------- */
 
-enum { STAGE_INTS = 2 * WARP + 4 };
+enum { STAGE_INTS = WARP + 4 };
 
 /* The entries of node k of the task are at begin[k] ... begin[k+1] - 1 of val and idx; nodes from count on have none. */
 template <class T> struct stage {
     T *val, *b, *inv;     /* [room], [WARP], [WARP] */
     int32_t *idx, *begin; /* [room], [WARP+1] */
-    int32_t *row;         /* [WARP] */
     int32_t *first;       /* [2] first node and count of the task */
 
     static __host__ __device__ size_t bytes(int32_t room)
@@ -106,7 +115,7 @@ template <class T> struct stage {
 
     __device__ stage(unsigned char *at, int32_t room)
         : val((T *)at), b(val + room), inv(b + WARP), idx((int32_t *)(inv + WARP)),
-          begin(idx + room), row(begin + WARP + 1), first(row + WARP)
+          begin(idx + room), first(begin + WARP + 1)
     {
     }
 };
@@ -128,7 +137,7 @@ template <class T> __device__ inline head read_head(const wide_args<T> &k, trs_f
     h.from = k.ptr[task.first];
     h.end = h.begin = k.ptr[task.first + task.count];
     if (lane < task.count) {
-        h.begin = k.ptr[task.first + lane];
+        h.begin = h.from + k.within[task.first + lane];
         h.row = k.row[task.first + lane];
     }
     return h;
@@ -154,7 +163,6 @@ __device__ inline void fetch(const wide_args<T> &k, const head &h, const stage<T
     }
     end_of_copies();
     s.begin[lane] = (int32_t)(h.begin - from);
-    s.row[lane] = h.row;
     if (lane > 0) return;
     s.begin[WARP] = (int32_t)(h.end - from);
     s.first[0] = h.task.first;
@@ -170,11 +178,11 @@ template <class T> __device__ inline T sum_of_row(const wide_args<T> &k, const s
     const int lane = threadIdx.x % WARP, begin = s.begin[lane], end = s.begin[lane + 1];
     const int most = (int)__reduce_max_sync(~0u, (unsigned)(end - begin));
     T sum = number<T>(0);
-    for (int left = (most + BATCH - 1) / BATCH * BATCH; left > 0; left -= BATCH) {
-        batch<T> e;
+    for (int left = (most + TOGETHER - 1) / TOGETHER * TOGETHER; left > 0; left -= TOGETHER) {
+        batch<T, TOGETHER> e;
         clear(e);
 #pragma unroll
-        for (int j = 0; j < BATCH; j++) {
+        for (int j = 0; j < TOGETHER; j++) {
             const int q = end - left + j;
             if (q >= begin) put_entry(e, j, s.idx[q], conj_if(k.cj, s.val[q]));
         }
@@ -189,17 +197,18 @@ template <bool DIVIDES, class T>
 __device__ inline void compute_task(const wide_args<T> &k, const stage<T> &s)
 {
     const int lane = threadIdx.x % WARP, node = s.first[0] + lane;
+    const bool has_node = lane < s.first[1];
+    const T b = s.b[lane], inv = conj_if(k.cj, s.inv[lane]); /* before the wait, not after it */
     const T sum = sum_of_row(k, s);
-    if (lane >= s.first[1]) return;
-    const T x = over(DIVIDES, s.b[lane] - sum, conj_if(k.cj, s.inv[lane]));
+    if (!has_node) return;
+    const T x = over(DIVIDES, b - sum, inv);
     TRS_ASSERT(!flag_there(flag_peek(k.y + node)));
     flag_store(k.y + node, x);
-    if (k.x.p) k.x(s.row[lane], 0) = x;
 }
 
 template <bool DIVIDES, class T> __device__ inline void compute_all(const wide_args<T> &k)
 {
-    const int64_t warps = (int64_t)gridDim.x * (blockDim.x / WARP);
+    const int64_t warps = (int64_t)gridDim.x * k.warps;
     const int64_t first = (threadIdx.x / WARP) * (int64_t)gridDim.x + blockIdx.x;
     const size_t bytes = stage<T>::bytes(k.room);
     const uint64_t policy = read_once();
@@ -224,17 +233,86 @@ template <bool DIVIDES, class T> __device__ inline void compute_all(const wide_a
     }
 }
 
+/* ---- x from y, by warps of their own -------------------------------------------------------------------------- */
+
+/* The nodes of the lane's rows among those from `first` on; -1: there is no such row. */
 template <class T>
-static __global__ void __launch_bounds__(THREADS) wide_kernel(const wide_args<T> k)
+__device__ inline void read_nodes(const wide_args<T> &k, int64_t first, int32_t node[COPIED])
 {
-    if (*k.divides) compute_all<true>(k);
+#pragma unroll
+    for (int j = 0; j < COPIED; j++) {
+        const int64_t i = first + j * WARP + threadIdx.x % WARP;
+        node[j] = i < k.n ? __ldcs(k.row_node + i) : -1;
+    }
+}
+
+/* x of these rows, as soon as it is there.  The warp looks for the last one, with pauses, before it looks for all. */
+template <class T>
+__device__ inline void copy_rows(const wide_args<T> &k, int64_t first, const int32_t node[COPIED])
+{
+    batch<T, COPIED> e;
+    int32_t last = 0;
+    clear(e);
+#pragma unroll
+    for (int j = 0; j < COPIED; j++) {
+        if (node[j] >= 0) put_entry(e, j, node[j], number<T>(1));
+        last = max(last, node[j]);
+    }
+    last = (int32_t)__reduce_max_sync(~0u, (unsigned)last);
+    while (!flag_there(flag_peek(k.y + last))) __nanosleep(PAUSE);
+    do poll_batch<1>(k.y, e);
+    while (__any_sync(~0u, e.waiting != 0));
+#pragma unroll
+    for (int j = 0; j < COPIED; j++)
+        if (node[j] >= 0) __stcs(&k.x(first + j * WARP + threadIdx.x % WARP, 0), e.y[j]);
+}
+
+template <class T> __device__ inline void copy_all(const wide_args<T> &k)
+{
+    const int64_t warp = (threadIdx.x / WARP - k.warps) * (int64_t)gridDim.x + blockIdx.x;
+    const int64_t step = (int64_t)gridDim.x * COPIERS * COPIED * WARP;
+    int32_t node[COPIED], next[COPIED];
+    read_nodes(k, warp * COPIED * WARP, next);
+    for (int64_t first = warp * COPIED * WARP; first < k.n; first += step) {
+        for (int j = 0; j < COPIED; j++) node[j] = next[j];
+        read_nodes(k, first + step, next);
+        copy_rows(k, first, node);
+    }
+}
+
+template <class T>
+static __global__ void __launch_bounds__(THREADS + COPIERS * WARP, 2)
+    wide_kernel(const wide_args<T> k)
+{
+    if (threadIdx.x / WARP >= k.warps) copy_all(k);
+    else if (*k.divides) compute_all<true>(k);
     else compute_all<false>(k);
+}
+
+/* The same after that kernel.  A block has PASS COPIED adjacent rows: the y of rows that are neighbours in a grid share
+ * sectors, which are then in the L1 cache of the SM. */
+template <class T> static __global__ void __launch_bounds__(PASS) pass_kernel(const wide_args<T> k)
+{
+    const int64_t first = blockIdx.x * (int64_t)(PASS * COPIED) + threadIdx.x;
+    T x[COPIED];
+#pragma unroll
+    for (int j = 0; j < COPIED; j++)
+        if (first + j * PASS < k.n) x[j] = k.y[k.row_node[first + j * PASS]];
+#pragma unroll
+    for (int j = 0; j < COPIED; j++)
+        if (first + j * PASS < k.n) k.x(first + j * PASS, 0) = x[j];
 }
 
 /* ---- the host side ----------------------------------------------------------------------------------------------- */
 
-/* Bytes of x that stay in L2 until all numbers of a sector are stored.  A larger x is copied from y afterwards. */
-enum { X_IN_L2 = 32 << 20 };
+/* Bytes of x up to which warps of the kernel copy it from y: where it is larger, y has left L2 by then, and a pass after
+ * the kernel is faster. */
+enum { COPIED_MEANWHILE = 64 << 20 };
+
+template <class T> static int copiers(int32_t n)
+{
+    return (int64_t)n * (int64_t)sizeof(T) > COPIED_MEANWHILE ? 0 : COPIERS;
+}
 
 /* A task begins anywhere in a group. */
 static int32_t room_of(const trs_flow *f)
@@ -253,7 +331,8 @@ static int most_blocks(const trs_flow *f)
     return f->most <= BATCH * WARP ? 3 : 1;
 }
 
-/* As many warps a block as its shared memory has room for, and as many blocks as the warps of six levels fill. */
+/* As many warps a block as its shared memory has room for, and as many blocks as the warps of six levels fill, at least
+ * three for four SMs. */
 template <class T> static int choose_launch(dataflow *d)
 {
     const trs_flow *f = &d->flow;
@@ -266,8 +345,9 @@ template <class T> static int choose_launch(dataflow *d)
     const size_t shared = (size_t)d->wide_warps * warp_bytes<T>(f);
     const double six = 6.0 * f->tasks / (f->levels ? f->levels : 1) / d->wide_warps;
     if (allow_shared(wide_kernel<T>, (size_t)most)) return TRS_EDEVICE;
-    d->single_blocks = waiting_blocks((const void *)wide_kernel<T>, d->wide_warps * WARP, shared,
-                                      min(max(six, (double)sms), (double)most_blocks(f) * sms));
+    d->single_blocks =
+        waiting_blocks((const void *)wide_kernel<T>, (d->wide_warps + copiers<T>(d->n)) * WARP,
+                       shared, min(max(six, 0.75 * sms), (double)most_blocks(f) * sms));
     return d->single_blocks > 0 ? TRS_OK : TRS_EDEVICE;
 }
 
@@ -280,20 +360,20 @@ template <class T> static int solve(const dataflow *d, const trs_job *job)
 {
     const trs_flow *f = &d->flow;
     const cudaStream_t stream = (cudaStream_t)job->stream;
-    const bool apart = (int64_t)d->n * (int64_t)sizeof(T) > X_IN_L2;
-    const wide_args<T> k = {
-        f->tasks,   room_of(f),     f->task,           f->ptr,
-        f->idx,     f->row,         (const T *)d->val, (const T *)d->inv,
-        f->divides, (T *)job->work, typed<T>(job->b),  apart ? view<T>{} : typed<T>(job->x),
-        job->conj};
+    const wide_args<T> k = {d->n,       f->tasks,       room_of(f),        d->wide_warps,
+                            f->task,    f->ptr,         f->within,         f->idx,
+                            f->row,     d->row_node,    (const T *)d->val, (const T *)d->inv,
+                            f->divides, (T *)job->work, typed<T>(job->b),  typed<T>(job->x),
+                            job->conj};
     const size_t flags = (size_t)f->nodes * sizeof(T);
     int rc = cuda_status(cudaMemsetAsync(k.y, 0xff, flags, stream), "cuda-dataflow");
     if (!rc)
-        rc = launch_together((const void *)wide_kernel<T>, d->single_blocks, d->wide_warps * WARP,
-                             k, stream, (size_t)d->wide_warps * warp_bytes<T>(f));
-    if (rc || !apart) return rc;
-    return trs_gpu_gather(d->dtype, d->n, 1, d->row_node, {job->work, 1, f->nodes}, job->x,
-                          job->stream);
+        rc = launch_together((const void *)wide_kernel<T>, d->single_blocks,
+                             (d->wide_warps + copiers<T>(d->n)) * WARP, k, stream,
+                             (size_t)d->wide_warps * warp_bytes<T>(f));
+    if (rc || copiers<T>(d->n)) return rc;
+    pass_kernel<T><<<blocks_of(d->n, PASS * COPIED), PASS, 0, stream>>>(k);
+    return launched();
 }
 
 int wide_solve(const dataflow *d, const trs_job *job)

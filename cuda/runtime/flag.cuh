@@ -90,6 +90,14 @@ template <class T> __device__ inline bool flag_there(T v)
     return flag_there(v.x) && flag_there(v.y);
 }
 
+/* The reserved pattern. */
+template <class T> __device__ inline T flag_unset()
+{
+    T v;
+    memset(&v, 0xff, sizeof v);
+    return v;
+}
+
 /* One look; true if the number is there. */
 template <class T> __device__ inline bool flag_load(const T *p, T &v)
 {

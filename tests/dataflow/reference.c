@@ -129,7 +129,7 @@ trs_flow reference_flow(const trs_tri *t, const int32_t *level, int32_t levels)
 void reference_free(trs_flow *f)
 {
     free(f->ptr), free(f->idx), free(f->row), free(f->partials), free(f->source);
-    free(f->sorted), free(f->task), free(f->order);
+    free(f->sorted), free(f->task), free(f->order), free(f->within);
 }
 
 /* ---- a solve -------------------------------------------------------------------------------------------- */

@@ -137,6 +137,7 @@ static trs_flow flow_fetch(trs_context *ctx, const trs_flow *d)
     f.ptr = fetch(ctx, d->ptr, d->nodes ? (int64_t)d->nodes + 1 : 0, sizeof *f.ptr);
     f.idx = fetch(ctx, d->idx, d->nnz, sizeof *f.idx);
     f.order = fetch(ctx, d->wide ? d->order : NULL, d->nnz, sizeof *f.order);
+    f.within = fetch(ctx, d->wide ? d->within : NULL, d->nodes, sizeof *f.within);
     f.row = fetch(ctx, d->row, d->nodes, sizeof *f.row);
     f.partials = fetch(ctx, d->partials, d->nodes, sizeof *f.partials);
     f.source = fetch(ctx, d->source, d->nodes, sizeof *f.source);
@@ -146,6 +147,14 @@ static trs_flow flow_fetch(trs_context *ctx, const trs_flow *d)
 }
 
 #define assert_same(a, b, count) assert_memory_equal(a, b, (size_t)(count) * sizeof *(a))
+
+/* Where the operands of each node begin in those of its task. */
+static void check_within(const trs_flow *f)
+{
+    for (const trs_flow_task *w = f->task; w < f->task + f->tasks; w++)
+        for (int32_t k = w->first; k < w->first + w->count; k++)
+            assert_int_equal(f->within[k], f->ptr[k] - f->ptr[w->first]);
+}
 
 /* In which order long rows are sorted is left to chance: so entries are compared, and not where they are
  * named. */
@@ -163,6 +172,7 @@ static void check_same(const trs_flow *f, const trs_flow *r)
     assert_same(f->row, r->row, f->nodes);
     assert_same(f->partials, r->partials, f->nodes);
     assert_same(f->task, r->task, f->tasks);
+    if (f->wide) check_within(f);
     for (int32_t k = 0; k < f->nodes; k++) {
         const int64_t own = f->ptr[k + 1] - f->ptr[k] - f->partials[k] + (f->row[k] >= 0);
         for (int64_t e = 0; e < own; e++)
