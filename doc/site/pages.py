@@ -22,6 +22,7 @@ SOURCE, BUILD, OUT = (Path(p).resolve() for p in sys.argv[1:4])
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
 NAMED = re.compile(r"(\*\*|)((?:trs|TRS)(?:\\?_\w+?)+|trisolve-[a-z-]+)(\*\*|)\((\d?)\)")
 TOPICS = "plans solve factors matrix-market errors".split()
+FRAMES = {"jax": "jax/__init__.py", "jax.lineax": "jax/lineax.py", "torch": "torch.py"}
 PROGRAMS = {"sparse": "trisolve-sparse-program", "info": "trisolve-info", "bench": "trisolve-bench", "gen": "trisolve-gen"}
 
 
@@ -164,7 +165,6 @@ def signature(node):
 
 def python():
     defined = {}
-    jax = ast.parse((SOURCE / "python/trisolve/jax.py").read_text(encoding="utf-8"))
     for file in sorted((SOURCE / "python/trisolve").glob("_*.py")):
         for node in ast.parse(file.read_text(encoding="utf-8")).body:
             if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
@@ -175,10 +175,12 @@ def python():
     public = ast.literal_eval(re.search(r"^__all__ = (\[.*?\])", init, re.M | re.S)[1])
     text = "# Python functions\n\nThe docstrings of the package `trisolve`. {doc}`/python/README` compares it with SciPy.\n"
     text += "".join(entry(name, defined[name]) for name in public if name in defined)
-    text += f"\n## trisolve.jax\n\n```text\n{ast.get_docstring(jax)}\n```\n"
-    for node in jax.body:
-        if getattr(node, "name", "") in ("Solver", "spsolve", "triangular_solve"):
-            text += entry(f"jax.{node.name}", node)
+    for module, file in FRAMES.items():
+        tree = ast.parse((SOURCE / "python/trisolve" / file).read_text(encoding="utf-8"))
+        text += f"\n## trisolve.{module}\n\n```text\n{ast.get_docstring(tree)}\n```\n"
+        for node in tree.body:
+            if getattr(node, "name", "") in ("Solver", "spsolve", "triangular_solve", "SparseLinearOperator", "SparseLU"):
+                text += entry(f"{module}.{node.name}", node)
     write("reference/python.md", text)
 
 
