@@ -178,7 +178,7 @@ def test_compiled_in_one_graph(rng, device):
         f(v, b).backward()
         grads.append(v.grad)
     close(*grads)
-    torch.library.opcheck(tt.solve, (values, b, *solver._pattern, solver._home.number, 0, 1))
+    torch.library.opcheck(tt.operator, (values, b, *solver._pattern, solver._home.number, 0, 1))
 
 
 def test_streams(rng, device):

@@ -21,6 +21,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import numpy as np
 import torch
 
 from ._patterns import OPS, Home, Trans, Triangle, run
@@ -36,27 +37,31 @@ SCHEMA = ("(Tensor values, Tensor b, Tensor rows, Tensor columns, Tensor indptr,
           " -> Tensor")
 
 
-@torch.library.custom_op("trisolve::solve", mutates_args=(), schema=SCHEMA)
 def solve(values: Any, b: Any, rows: Any, columns: Any, indptr: Any, home: int, op: int, rank: int) -> Any:
     """Solve op(A) x = b: values are (..., nnz), and b has `rank` dimensions behind those of the batch."""
-    x = empty(values, b, rows, columns, indptr, home, op, rank)
+    lead = np.broadcast_shapes(values.shape[:-1], b.shape[: b.ndim - rank])  # that of PyTorch loads SymPy
+    x = b.new_empty((*lead, *b.shape[b.ndim - rank:]))
     pattern = [] if Home.of(home).one_pattern else [there(columns), there(indptr)]
     run([there(values.contiguous()), there(b), *pattern], [there(x)], home, op, rank)
     return x
 
 
-@solve.register_fake
+operator = torch.library.custom_op("trisolve::solve", solve, mutates_args=(), schema=SCHEMA)
+
+
+@operator.register_fake
 def empty(values: Any, b: Any, rows: Any, columns: Any, indptr: Any, home: int, op: int, rank: int) -> Any:
     lead = torch.broadcast_shapes(values.shape[:-1], b.shape[: b.ndim - rank])
     return b.new_empty((*lead, *b.shape[b.ndim - rank:]))
 
 
 class Solve(torch.autograd.Function):
-    """That operator with its gradients, and under torch.func.vmap."""
+    """The solve with its gradients, and under torch.func.vmap; as an operator for programs that are traced."""
 
     @staticmethod
     def forward(values: Any, b: Any, rows: Any, columns: Any, indptr: Any, home: Home, op: int, rank: int) -> Any:
-        return solve(values, b, rows, columns, indptr, home.number, op, rank)
+        traced = torch.compiler.is_compiling() or type(values) not in (torch.Tensor, torch.nn.Parameter)
+        return (operator if traced else solve)(values, b, rows, columns, indptr, home.number, op, rank)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
