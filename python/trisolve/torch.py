@@ -184,7 +184,7 @@ class Solver:
     >>> solver = Solver(torch.tensor([[2.0, 1], [0, 4]], dtype=torch.float64).to_sparse_coo())
     >>> solver.solve(torch.tensor([3.0, 8])).tolist()
     [0.5, 2.0]
-    >>> values = torch.tensor([[2.0, 1, 4], [4.0, 2, 8]])  # two matrices, solved as a batch
+    >>> values = torch.tensor([[2.0, 1, 4], [4.0, 2, 8]]).double()  # two matrices, solved as a batch
     >>> solver(values, torch.tensor([3.0, 8])).tolist()
     [[0.5, 2.0], [0.25, 1.0]]
     """
