@@ -150,6 +150,11 @@ step_python() { # with the library installed there and with its own
     add python "$(tail -n 1 "$logs/python.log")"
 }
 
+step_wheels() { # what could be uploaded to PyPI
+    python/wheels build-wheels >"$logs/wheels.log" 2>&1 || cat "$logs/wheels.log"
+    add wheels "$(tail -n 1 "$logs/wheels.log")"
+}
+
 step_debian() { # lintian; installed, used and removed in a bare Debian
     { [ "$(id -u)" = 0 ] && install debootstrap lintian && apt-get build-dep -y -qq --no-install-recommends ./ >/dev/null 2>&1; } ||
         { skip 'debootstrap, lintian and what debian/control names cannot be installed here'; return; }

@@ -1022,7 +1022,7 @@ TRS_API int trs_condest(const trs_plan *plan, const trs_mat *T, trs_norm norm, d
 TRS_API int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
                          int64_t ldy, trs_layout layout);
 
-/* The same on a stream, or with a number of threads.
+/* Compute the product Y = op(A) X on a stream, or with a number of threads.
  *     const trs_mat *A ; in.  On a device its pattern is not checked: ptr and idx must be in
  *         range.
  *     const trs_exec *exec ; in.  NULL: all defaults.  Uses stream and layout; and threads, where 0
@@ -1365,9 +1365,9 @@ TRS_API int trs_lu_replace(trs_lu *lu, const trs_mat *L, const trs_mat *U, const
  * Returns what trs_ilu and trs_factor return, or TRS_ESTATE (there is no pattern). */
 TRS_API int trs_lu_update(trs_lu *lu, const trs_mat *A);
 
-/* The same in the order of a stream.  With A and the factors on the same device, the function
- * enqueues the numeric factorization and the updates of both plans, and waits only for the
- * pivots.
+/* Factor A again with new values, in the order of a stream.  With A and the factors on the same
+ * device, the function enqueues the numeric factorization and the updates of both plans, and waits
+ * only for the pivots.
  *     trs_lu *lu ; in, out.  As in trs_lu_update.
  *     const trs_mat *A ; in.  As in trs_lu_update.
  *     const trs_exec *exec ; in.  NULL: the default stream.  Uses only the stream.

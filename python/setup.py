@@ -41,7 +41,7 @@ def configure(folder):
     folder.mkdir(parents=True, exist_ok=True)
     # below /usr libtool writes no folder into the libraries; they find one another by $ORIGIN
     subprocess.run([SOURCE / "configure", "-q", "--prefix=/usr", "--libdir=/usr/lib", "--disable-static",
-                    "--with-libarchive=link", *FLAGS], cwd=folder, check=True)
+                    "--with-libarchive=link", "--without-fortran", "--without-cxx", *FLAGS], cwd=folder, check=True)
 
 
 def build_library(folder, target):

@@ -22,6 +22,7 @@ SOURCE, BUILD, OUT = (Path(p).resolve() for p in sys.argv[1:4])
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
 NAMED = re.compile(r"(\*\*|)((?:trs|TRS)(?:\\?_\w+?)+|trisolve-[a-z-]+)(\*\*|)\((\d?)\)")
 TOPICS = "plans solve factors matrix-market errors".split()
+FRAMES = {"jax": "jax/__init__.py", "jax.lineax": "jax/lineax.py", "torch": "torch.py"}
 PROGRAMS = {"sparse": "trisolve-sparse-program", "info": "trisolve-info", "bench": "trisolve-bench", "gen": "trisolve-gen"}
 
 
@@ -82,11 +83,14 @@ def define(text):
     return re.sub(r"^([^>#\s`].*)\n\n((?:>.*\n)+)", definition, text, flags=re.M)
 
 
-def manual(file, name, links, language):
+def manual(file, name, links, language, own_pages=(), more=""):
+    """A page; one of functions is a target for links by their names."""
     text = manual_text(file)
-    title, about = re.search(r"# NAME\n\n\*\*(.*?)\*\* - (.*)\n", text).groups()
+    title, about = re.search(r"# NAME\n\n(\*\*.*?) - (.*?)\n\n", text, re.S).groups()
+    title = " ".join(title.replace("**", "").split())
+    labels = title.replace("\\", "").split(", ") if file.stem in own_pages else [name]
     text = text[text.index("\n# ", 5) + 1:]
-    text = re.sub(r"^(#+) (.*)$", lambda m: heading(m, language), text, flags=re.M)
+    text = re.sub(r"^(#+) (.*)$", lambda m: heading(m, language, own_pages), text, flags=re.M)
     if language == "c":
         text = re.sub(r"\n((?:\t.*\n|\n(?=\t))+)", lambda m: fence(m, "c"), text)
     else:
@@ -95,14 +99,14 @@ def manual(file, name, links, language):
     text = define(re.sub(r"'`([^`]*)`'", lambda m: "`" + re.sub(r"\\(.)|\*", r"\1", m[1]) + "`", text))
     parts = re.split(r"(```.*?```|`[^`]*`)", text, flags=re.S)  # code, in which there are no links, at odd places
     text = "".join(part if k % 2 else NAMED.sub(lambda m: cross(m, links), part) for k, part in enumerate(parts))
-    write(f"reference/{name}.md", f"({name})=\n# {title}: {about}\n\n{text}")
+    write(f"reference/{name}.md", "".join(f"({label})=\n" for label in labels) + f"# {title}: {about}\n\n{text}{more}")
 
 
-def heading(match, language):
-    """A heading of functions or of a type is a target for links."""
+def heading(match, language, own_pages):
+    """A heading of functions or of a type is a target for links, unless these have pages of their own."""
     names = [n.strip().replace("\\", "") for n in match[2].split(",")]
     if language == "c" and len(match[1]) == 2 and all(n.startswith(("trs_", "mm_")) for n in names):
-        return "".join(f"({n})=\n" for n in names) + f"### {match[2]}"
+        return "".join(f"({n})=\n" for n in names if n not in own_pages) + f"### {match[2]}"
     words = match[2].capitalize() if match[2].isupper() else match[2]
     return f"#{match[1]} {words}"
 
@@ -114,6 +118,32 @@ def cross(match, links):
     if key not in links:
         return match[0]
     return f"{{ref}}`{name}({section}) <{links[key]}>`"
+
+
+def examples(names):
+    """Links to what calls functions: sections of the guide, and programs."""
+    found = ""
+    sections = re.split(r"^#+ (.*)$", (SOURCE / "doc/guide.md").read_text(encoding="utf-8"), flags=re.M)
+    called = re.compile(rf"\b({'|'.join(names)})\(")
+    for title, words in zip(sections[1::2], sections[2::2]):
+        if any(called.search(block) for block in re.findall(r"```c\n(.*?)```", words, re.S)):
+            anchor = re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+            found += f"- [{title}](../../doc/guide.md#{anchor})\n"
+    for file in sorted((SOURCE / "examples").glob("*.c")):
+        if called.search(file.read_text(encoding="utf-8")):
+            shutil.copy(file, OUT / "examples")
+            found += f"- [examples/{file.name}](../../examples/{file.name})\n"
+    return f"\n## Examples\n\n{found}" if found else ""
+
+
+def pages_of_functions(topic):
+    """The manual pages of the functions of a topic, by name."""
+    folder = OUT / "man3"
+    folder.mkdir(exist_ok=True)
+    headers = [SOURCE / f"lib/trisolve-{name}.h" for name in ("sparse", "suitesparse", "mmio")]
+    subprocess.run(["sh", SOURCE / "build-aux/header-man", "--pages", folder, SOURCE / f"doc/trisolve-{topic}.3.in",
+                    *headers], check=True)
+    return {file.stem: file for file in sorted(folder.glob("*.3"))}
 
 
 def first_sentence(words):
@@ -134,11 +164,20 @@ def manuals():
                 if name.startswith(("trs_", "mm_")):
                     functions[name] = first_sentence(words)
     links.update({n: n for n in functions})
+    own_pages = {}
     for topic in TOPICS:
-        manual(BUILD / f"doc/trisolve-{topic}.3", f"trisolve-{topic}", links, "c")
+        own_pages |= pages_of_functions(topic)
+    own_pages = {name: file for name, file in own_pages.items() if ".so man3/trisolve" not in file.read_text(encoding="utf-8")}
+    for topic in TOPICS:
+        manual(BUILD / f"doc/trisolve-{topic}.3", f"trisolve-{topic}", links, "c", own_pages)
+    for name, file in own_pages.items():
+        if not file.read_text(encoding="utf-8").startswith(".so"):
+            names = re.findall(r"^\.Nm (\w+)", file.read_text(encoding="utf-8"), re.M)
+            manual(file, f"functions/{name}", links, "c", own_pages, examples(names))
     for program, name in PROGRAMS.items():
         manual(SOURCE / f"doc/trisolve-{program}.1", name, links, "text")
     text = "(functions)=\n# C functions\n\nEvery function and type of the public headers, by name.\n\n"
+    text += "```{toctree}\n:hidden:\n:glob:\n\nfunctions/*\n```\n\n"
     for name in sorted(functions, key=lambda n: (n.startswith("mm_"), n)):
         text += f"{{ref}}`{name} <{name}>`\n: {functions[name]}\n\n"
     write("reference/functions.md", text)
@@ -164,7 +203,6 @@ def signature(node):
 
 def python():
     defined = {}
-    jax = ast.parse((SOURCE / "python/trisolve/jax.py").read_text(encoding="utf-8"))
     for file in sorted((SOURCE / "python/trisolve").glob("_*.py")):
         for node in ast.parse(file.read_text(encoding="utf-8")).body:
             if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
@@ -175,10 +213,12 @@ def python():
     public = ast.literal_eval(re.search(r"^__all__ = (\[.*?\])", init, re.M | re.S)[1])
     text = "# Python functions\n\nThe docstrings of the package `trisolve`. {doc}`/python/README` compares it with SciPy.\n"
     text += "".join(entry(name, defined[name]) for name in public if name in defined)
-    text += f"\n## trisolve.jax\n\n```text\n{ast.get_docstring(jax)}\n```\n"
-    for node in jax.body:
-        if getattr(node, "name", "") in ("Solver", "spsolve", "triangular_solve"):
-            text += entry(f"jax.{node.name}", node)
+    for module, file in FRAMES.items():
+        tree = ast.parse((SOURCE / "python/trisolve" / file).read_text(encoding="utf-8"))
+        text += f"\n## trisolve.{module}\n\n```text\n{ast.get_docstring(tree)}\n```\n"
+        for node in tree.body:
+            if getattr(node, "name", "") in ("Solver", "spsolve", "triangular_solve", "SparseLinearOperator", "SparseLU"):
+                text += entry(f"{module}.{node.name}", node)
     write("reference/python.md", text)
 
 

@@ -22,7 +22,7 @@ needs_suitesparse = pytest.mark.skipif(not hasattr(C, "trs_factor"), reason="bui
 
 def pytest_collection_modifyitems(items):
     for item in items:
-        if item.name.rpartition(".")[2] in ("splu", "spsolve", "factorized", "jax", "Solver", "md"):  # doctests
+        if item.name.rpartition(".")[2] in ("splu", "spsolve", "factorized", "jax", "lineax", "torch", "Solver", "md"):  # doctests
             item.add_marker(needs_suitesparse)
 
 

@@ -99,8 +99,9 @@ def test_vmap(rng, axes, shape, triangle):
 def test_a_gradient_factors_once(rng, monkeypatch):
     A = matrix(rng)
     solver, made = tj.Solver(A, keep=1), []
-    splu, update = tj.splu, trisolve.Factors.update
-    monkeypatch.setattr(tj, "splu", lambda *a, **k: made.append("new") or splu(*a, **k))
+    splu, update, batched = trisolve.splu, trisolve.Factors.update, trisolve.BatchLU.update
+    monkeypatch.setattr("trisolve._patterns.splu", lambda *a, **k: made.append("new") or splu(*a, **k))
+    monkeypatch.setattr(trisolve.BatchLU, "update", lambda *a, **k: made.append("batch") or batched(*a, **k))
     monkeypatch.setattr(trisolve.Factors, "update", lambda *a, **k: made.append("update") or update(*a, **k))
     step = jax.jit(jax.value_and_grad(lambda v, b: jnp.sum(solver(v, b) ** 2), argnums=(0, 1)))
     values, b = jnp.asarray(A.data), jnp.ones(N)
@@ -111,8 +112,23 @@ def test_a_gradient_factors_once(rng, monkeypatch):
     assert made == ["new", "update", "update"]
     batch = jnp.asarray(A.data) * jnp.linspace(1, 2, 5)[:, None]
     made.clear()
-    jax.block_until_ready(jax.jit(jax.vmap(jax.grad(lambda v: jnp.sum(solver(v, b) ** 2))))(batch))
-    assert len(made) == 5
+    gradients = jax.jit(jax.vmap(jax.grad(lambda v: jnp.sum(solver(v, b) ** 2))))
+    jax.block_until_ready([gradients(batch), gradients(2 * batch)])
+    assert made == ["new", "batch", "batch"]
+
+
+def test_systems_of_a_batch_with_other_pivots():
+    """The pivots of the first matrix are 0 in the second one, and tiny in the third one."""
+    A = sp.csr_array(np.array([[1.0, 2, 0], [3, 4, 5], [0, 6, 7]]))
+    solver = tj.Solver(A)
+    values = np.array([A.data, A.data, A.data])
+    values[1] = 0, 2, 3, 0, 5, 6, 7
+    values[2] = 1e-9, 2, 3, 1e-9, 5, 6, 7
+    M = np.stack([sp.csr_array((v, A.indices, A.indptr), (3, 3)).toarray() for v in values])
+    b = np.arange(1.0, 10).reshape(3, 3)
+    for order in ((0, 1, 2), (2, 0, 1), (1, 2, 0), (1, 1, 1)):
+        x = jax.vmap(solver)(jnp.asarray(values[list(order)]), jnp.asarray(b))
+        close(x, np.linalg.solve(M[list(order)], b[..., None])[..., 0])
 
 
 @pytest.mark.parametrize("name", ["spsolve", "triangular_solve"])
@@ -181,3 +197,37 @@ def test_types_and_errors(rng):
     damaged = jnp.asarray(A.indices).at[0].set(N + 5)
     with pytest.raises(Exception, match="row 0: column 17"):
         jax.block_until_ready(tj.spsolve(jnp.asarray(A.data), damaged, jnp.asarray(A.indptr), jnp.ones(N)))
+
+
+@pytest.mark.parametrize("triangle, dtype", [(None, "f8"), ("upper", "f8"), (None, "c16")])
+def test_lineax(rng, triangle, dtype):
+    lx = pytest.importorskip("lineax")
+    from trisolve.jax.lineax import SparseLinearOperator, SparseLU
+
+    A = matrix(rng, dtype)
+    solver = tj.Solver(A, triangle)
+    values, b = jnp.asarray(A.data), jnp.asarray(rng.uniform(size=N)).astype(dtype)
+    operator = SparseLinearOperator(solver, values, lx.upper_triangular_tag if triangle else ())
+    M = dense(A, values, triangle)
+    close(operator.as_matrix(), M)
+    close(operator.T.as_matrix(), M.T)
+    close(lx.conj(operator).mv(b), M.conj() @ b)
+    close(lx.diagonal(operator), jnp.diag(M))
+    assert lx.is_upper_triangular(operator) == (triangle == "upper") == lx.is_lower_triangular(operator.T)
+
+    def ours(values, b, how=lambda op: op):
+        return lx.linear_solve(how(SparseLinearOperator(solver, values)), b, SparseLU()).value
+
+    def theirs(values, b):
+        return jnp.linalg.solve(dense(A, values, triangle), b)
+
+    close(jax.jit(ours)(values, b), theirs(values, b))
+    close(ours(values, b, lambda op: op.T), jnp.linalg.solve(M.T, b))
+    close(ours(values, b, lx.conj), jnp.linalg.solve(M.conj(), b))
+    tangents = jnp.cos(values.real).astype(dtype), jnp.cos(b.real).astype(dtype)
+    close(jax.jvp(ours, (values, b), tangents), jax.jvp(theirs, (values, b), tangents))
+    close(jax.vjp(ours, values, b)[1](tangents[1]), jax.vjp(theirs, values, b)[1](tangents[1]))
+    several = values * jnp.array([[1.0], [2]])
+    close(jax.jit(jax.vmap(ours, (0, None)))(several, b), jax.vmap(theirs, (0, None))(several, b))
+    with pytest.raises(ValueError, match="SparseLinearOperator"):
+        lx.linear_solve(lx.MatrixLinearOperator(M), b, SparseLU())

@@ -4,7 +4,7 @@ Drop-ins for scipy.sparse.linalg and scipy.io: spsolve_triangular, splu, spilu, 
 bicgstab, gmres, mmread, mmwrite, mminfo.  Beyond them: Plan, a triangle analysed once and solved with many times; ilu0
 and ic0, preconditioners; BatchLU, many systems of one pattern; `update`, which takes new values into plans and factors;
 `refine`, `rcond`, `slogdet` and backward_error; schur, the Schur complement of given rows; set_progress, for calls that take long.  Matrices and vectors may be on
-a GPU (CuPy, PyTorch, numba).  trisolve.jax has solves for JAX.
+a GPU (CuPy, PyTorch, numba).  trisolve.jax and trisolve.torch have solves with derivatives.
 """
 
 from ._accuracy import backward_error

@@ -14,7 +14,7 @@ cd pages || exit 99
 : >err
 sed -n 's/^TRS_API[^(]*[ *]\(trs_[a-z_0-9]*\)(.*/\1/p' "$source"/lib/trisolve-*.h | sort -u >functions
 for function in $(cat functions); do
-    grep -qxF "($function)=" reference/*.md || echo "$function has no target" >>err
+    grep -qxF "($function)=" reference/functions/*.md || echo "$function has no target" >>err
     grep -A1 -xF "{ref}\`$function <$function>\`" reference/functions.md | grep -q "^: [A-Za-z]" || echo "$function has no sentence in the list" >>err
 done
 if [ -s functions ] && [ ! -s err ]; then ok "all of $(wc -l <functions) functions"; else not_ok 'all functions'; fi
@@ -23,11 +23,12 @@ for name in $(sed -n '/^__all__/,/^]/p' "$source/python/trisolve/__init__.py" | 
     grep -qx "## $name" reference/python.md || echo "$name"
 done >err
 if [ ! -s err ]; then ok 'all functions of Python'; else not_ok 'all functions of Python'; fi
-for page in reference/*.md; do # a fence that is not closed swallows the rest
+for page in reference/*.md reference/functions/*.md; do # a fence that is not closed swallows the rest
     [ $(($(grep -c '^ *```' "$page") % 2)) = 0 ] || echo "$page"
 done >err
 if [ ! -s err ]; then ok 'closed code blocks'; else not_ok 'closed code blocks'; fi
 for picture in rdb3200l-spy 1138_bus-levels residuals times twelve-problems; do says doc/pictures/$picture.svg '^<svg'; done
+says reference/functions/trs_plan_create.md '^- \[examples/01_solve_once.c'; says reference/functions/trs_plan_create.md '^## Return values'
 says reference/json.md '^`matrix.entries` \(integer\)$'; says reference/cite.md '^  version = {[0-9.]*},$'
 
 # Statements in C, each of them in a function; guide.sh runs whole programs.
@@ -57,7 +58,7 @@ lacks=$(sed -n 's/^SITE_LACKS = *//p' "$top/Makefile")
 sphinx=$(sed -n 's/^SPHINXBUILD = *//p' "$top/Makefile")
 if [ -n "$lacks" ] || [ -z "$sphinx" ]; then skip 'the site' "no ${lacks:-sphinx-build}"; finish; exit 0; fi
 expect 0 'the site' "$sphinx" -q -n -W --keep-going pages site; silent err
-says site/reference/trisolve-solve.html 'id="trs-solve"'; says site/searchindex.js trs_solve
+says site/reference/functions/trs_solve.html 'id="trs-solve"'; says site/searchindex.js trs_solve
 echo '[nowhere](nowhere.md)' >>pages/doc/levels.md
 expect 1 'a broken link' "$sphinx" -q -n -W --keep-going pages site; says err 'levels.md.*nowhere'
 finish

@@ -31,6 +31,31 @@ for page in $pages; do
     if [ -s out ]; then not_ok "$name: not on the page"; else ok "$name: every line of text is on the page"; fi
 done
 
+# ---- the pages of functions; debian/ names the version in which each appeared
+mkdir man3
+for topic in plans solve factors matrix-market errors; do
+    AWK=$AWK sh "$source/build-aux/header-man" --pages man3 "$source/doc/trisolve-$topic.3.in" "$source"/lib/trisolve-*.h
+done 2>err
+silent err
+for page in man3/*.3; do
+    grep -q '^\.so ' "$page" && continue
+    control "$page"
+    for section in LIBRARY SYNOPSIS DESCRIPTION HISTORY; do
+        grep -A1 "^\.Sh $section" "$page" | grep -q '^[^.]\|^\.[LIBPV]' || echo "$page: no $section"
+    done
+    if command -v mandoc >/dev/null 2>&1; then mandoc -T lint -W error "$page" 2>&1; lost "$page"; fi
+done >out
+silent out
+for symbols in "$source"/debian/*.symbols; do
+    [ -e "$symbols" ] || continue
+    sed -n 's/^ \(trs_[a-z_]*\)@Base \([0-9.]*\).*/\1 \2/p' "$symbols" | while read -r name version; do
+        [ -e "man3/$name.3" ] || continue
+        grep -q '^\.so ' "man3/$name.3" || grep -qx "Since trisolve-sparse $version\." "man3/$name.3" || echo "$name: not $version"
+    done
+done >out
+silent out
+expect 0 'twenty pages at least' test "$(grep -l '^\.Sh HISTORY' man3/trs_*.3 | wc -l)" -ge 20
+
 # ---- the generator: comments may begin with anything
 cat >small.h <<'H'
 #ifndef TRISOLVE_SMALL_H
@@ -47,6 +72,7 @@ TRS_API int trs_small(void);
  *     and more of it.
  * It follows from
  *     x = y   for all y
+ * Since 7.1.
  * Returns TRS_OK. */
 TRS_API int trs_two(int k, double *x,
                     int *n);
@@ -65,6 +91,12 @@ mv out small.3
 control small.3 >out; silent out
 expect 0 'the names of its functions' generate --functions small.3.in small.h
 if [ "$(echo $(cat out))" = 'trs_small trs_two trs_two_free' ]; then ok 'are all of it'; else not_ok 'are others'; fi
+mkdir pages
+expect 0 'a page a function' generate --pages pages small.3.in small.h
+if [ "$(cd pages && echo *)" = 'trs_small.3 trs_two.3 trs_two_free.3' ]; then ok 'are all of it'; else not_ok 'are others'; fi
+expect 0 'of the second name' grep -qx '.so man3/trs_two.3' pages/trs_two_free.3
+for line in '.Nm trs_two ,' '.Nd two at a time' '.In small.h' '.Sh RETURN VALUES' 'Returns TRS_OK.' 'Since trisolve-sparse 7.1.' \
+    '.Xr small 3'; do says pages/trs_two.3 "^\\$line\$"; done
 echo '@SECTION no such things@' >bad.3.in
 expect 1 'a section that is not there' generate bad.3.in small.h; says err 'no section no such things in small.h'
 if command -v mandoc >/dev/null 2>&1; then
