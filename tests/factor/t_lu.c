@@ -146,28 +146,29 @@ static double row_error(const full *F, zz b, const void *x, int first, int step,
 
 static void check_solve(trs_lu *lu, const full *A, trs_op op, int nrhs, trs_layout layout)
 {
-    const int n = A->n, ld = layout == TRS_ROW_MAJOR ? nrhs + 2 : n + 3;
+    const int n = A->n, ld = layout == TRS_ROW_MAJOR ? nrhs + 2 : n + 3, ldx = ld + 1;
     const bool rows = layout == TRS_ROW_MAJOR;
-    const size_t count = (size_t)(rows ? ld * n : ld * nrhs) + 1;
+    const size_t count = (size_t)(rows ? ldx * n : ldx * nrhs) + 1;
     const trs_exec exec = {.layout = layout};
     zz *B = malloc((size_t)(n * nrhs) * sizeof *B);
     void *b = calloc(count, sizeof(zz)), *x = calloc(count, sizeof(zz));
-    const int step = rows ? ld : 1,
-              next = rows ? 1 : ld; /* element (i, r) is number i*step + r*next */
+    /* element (i, r) is number i*step + r*next of B, i*step_x + r*next_x of X */
+    const int step = rows ? ld : 1, next = rows ? 1 : ld;
+    const int step_x = rows ? ldx : 1, next_x = rows ? 1 : ldx;
     for (int r = 0; r < nrhs; r++)
         for (int i = 0; i < n; i++) {
             B[i + n * r] = number(A->is_complex);
             put(b, A->is_complex, i * step + r * next, B[i + n * r]);
         }
-    assert_int_equal(trs_lu_solve(lu, op, nrhs, b, ld, x, ld, &exec), TRS_OK);
+    assert_int_equal(trs_lu_solve(lu, op, nrhs, b, ld, x, ldx, &exec), TRS_OK);
     assert_int_equal(trs_lu_solve(lu, op, nrhs, b, ld, b, ld, &exec), TRS_OK);
     full F = op_of(A, op);
     zz *X = lapack(A, op, nrhs, B);
     double omega = 0, apart = 0, largest = 0;
     for (int r = 0; r < nrhs; r++)
         for (int i = 0; i < n; i++) {
-            omega = larger(omega, row_error(&F, B[i + n * r], x, r * next, step, i));
-            const zz xi = take(x, A->is_complex, i * step + r * next);
+            omega = larger(omega, row_error(&F, B[i + n * r], x, r * next_x, step_x, i));
+            const zz xi = take(x, A->is_complex, i * step_x + r * next_x);
             assert_true(take(b, A->is_complex, i * step + r * next) == xi);
             if (!X) continue;
             apart = larger(apart, cabs(xi - X[i + n * r]));

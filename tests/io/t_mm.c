@@ -1329,6 +1329,31 @@ static void test_write_and_read(void **state)
     }
 }
 
+/* A comment of many lines is written whole, and skipped by the reader. */
+static void test_long_comment(void **state)
+{
+    (void)state;
+    enum { LINES = 100 };
+    char comment[LINES * 8 + 1] = "", is[2000] = {0};
+    for (int k = 0; k < LINES; k++) strcat(comment, "comment\n");
+    const int64_t ptr[] = {0, 1};
+    const int32_t idx[] = {0};
+    const double val[] = {2};
+    const trs_mat A = {.n = 1, .nnz = 1, .ptr = ptr, .idx = idx, .val = val};
+    assert_int_equal(trs_mm_write(name("out.mtx"), &A, 1, 1, TRS_GENERAL, comment), TRS_OK);
+    FILE *f = fopen(name("out.mtx"), "r");
+    assert_non_null(f);
+    assert_true(fread(is, 1, sizeof is - 1, f) > LINES * 9);
+    fclose(f);
+    int found = 0;
+    for (const char *p = is; (p = strstr(p, "% comment\n")); p++) found++;
+    assert_int_equal(found, LINES);
+    trs_mm mm;
+    read_as("out.mtx", TRS_CSR, 0, &mm);
+    assert_true(mm.rows == 1 && mm.nnz == 1);
+    trs_mm_free(&mm);
+}
+
 static void assert_written(const trs_mat *A, int64_t rows, int64_t cols, trs_symmetry s,
                            const char *must)
 {
@@ -1434,8 +1459,8 @@ int main(void)
 #endif
         cmocka_unit_test(test_failing_memory), cmocka_unit_test(test_failing_memory_of_writer),
         cmocka_unit_test(test_low_memory),     cmocka_unit_test(test_progress),
-        cmocka_unit_test(test_write_and_read), cmocka_unit_test(test_written_text),
-        cmocka_unit_test(test_write_failures),
+        cmocka_unit_test(test_write_and_read), cmocka_unit_test(test_long_comment),
+        cmocka_unit_test(test_written_text),   cmocka_unit_test(test_write_failures),
     };
     return cmocka_run_group_tests_name("mm", tests, make_directory, remove_directory);
 }

@@ -63,6 +63,24 @@ static void test_reading_by_hand(void **state)
     fclose(f);
 }
 
+static void test_single_entries(void **state)
+{
+    (void)state;
+    MM_typecode code;
+    int M, N, nz, row = 0, col = 0;
+    double real = 0, img = 0;
+    FILE *f = file_with(
+        "%%MatrixMarket matrix coordinate complex general\n3 2 2\n3 2 -2 0.25\n1 1 7 8\n");
+    assert_int_equal(mm_read_banner(f, &code), 0);
+    assert_int_equal(mm_read_mtx_crd_size(f, &M, &N, &nz), 0);
+    assert_int_equal(mm_read_mtx_crd_entry(f, &row, &col, &real, &img, code), 0);
+    assert_true(row == 3 && col == 2 && real == -2 && img == 0.25);
+    assert_int_equal(mm_read_mtx_crd_entry(f, &row, &col, &real, &img, code), 0);
+    assert_true(row == 1 && col == 1 && real == 7 && img == 8);
+    assert_int_not_equal(mm_read_mtx_crd_entry(f, &row, &col, &real, &img, code), 0);
+    fclose(f);
+}
+
 static void test_whole_file(void **state)
 {
     (void)state;
@@ -250,9 +268,13 @@ static void test_what_mmio_gets_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reading_by_hand), cmocka_unit_test(test_whole_file),
-        cmocka_unit_test(test_old_file),        cmocka_unit_test(test_arrays),
-        cmocka_unit_test(test_many_entries),    cmocka_unit_test(test_what_mmio_gets_wrong),
+        cmocka_unit_test(test_reading_by_hand),
+        cmocka_unit_test(test_single_entries),
+        cmocka_unit_test(test_whole_file),
+        cmocka_unit_test(test_old_file),
+        cmocka_unit_test(test_arrays),
+        cmocka_unit_test(test_many_entries),
+        cmocka_unit_test(test_what_mmio_gets_wrong),
     };
     return cmocka_run_group_tests_name("mmio", tests, make_file, remove_file);
 }

@@ -832,6 +832,7 @@ static void test_memory(void **state)
             check_task(b, &s, &t);
             assert_int_equal(c.calls, calls);
             assert_int_equal(trs_lu_batch_get_info(b, &info), TRS_OK);
+            assert_true(there ? info.workers > 0 : info.workers == o.threads);
             print_message("%ld allocations, %zu bytes, announced %ld\n", calls, c.bytes,
                           (long)info.bytes_host);
             if (!there) assert_true(labs((long)c.bytes - (long)info.bytes_host) < 2000);
