@@ -16,7 +16,8 @@
 #include <string.h>
 
 /* Columns with nearly the same rows become runs: 5 % of entries that are zero made factors of maros-r7's KKT system in 56 ms
- * instead of 83, and did not matter where runs are short. */
+ * instead of 83, and did not matter where runs are short.  A device, which factors later values, has runs of its own, and
+ * knows no such entry. */
 static const double ZEROS = 0.05;
 
 typedef struct analysis {
@@ -41,7 +42,8 @@ static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool name
     if (!a) return TRS_EMEM;
     memset(a, 0, sizeof *a);
     int rc = find_pairs(lu, A, &a->rows);
-    if (!rc) rc = trs_symbolic_new(lu, A, ordering, a->rows.mate, ZEROS, &a->d);
+    const bool here = lu->opt.device <= 0 || a->rows.mate;
+    if (!rc) rc = trs_symbolic_new(lu, A, ordering, a->rows.mate, here ? ZEROS : 0, &a->d);
     if (!rc) rc = trs_symbolic_find(lu, a->d);
     a->rows.d = a->d;
     if (!rc) rc = trs_ldlt_rows_make(lu, A, &a->rows);
