@@ -274,7 +274,7 @@ static void subtract_row(const problem *b, reference *ref, const int64_t *where,
 /* The pivot of L S L^H in place of d. */
 static double signed_pivot(const problem *b, reference *ref, int i, double d, double least)
 {
-    const int sign = b->signs[i] ? b->signs[i] : d < 0 ? -1 : 1;
+    const int own = d < 0 ? -1 : 1, sign = b->signs[i] ? b->signs[i] : own;
     if (b->boost > 0 && sign * d < least) {
         if (ref->o.boosted++ == 0) ref->o.first_boosted = (uint64_t)i;
         raise_to(&ref->bound[b->p.diag[i]], least);

@@ -186,7 +186,7 @@ static void boosted(void **state)
         full A = quasi_definite(n, n / 3, turn / 4);
         int8_t signs[120];
         double here[120], there[120];
-        for (int k = 0; k < n; k++) signs[k] = k % 5 ? k < n - n / 3 ? 1 : -1 : 0;
+        for (int k = 0; k < n; k++) signs[k] = (k % 5 != 0) * (k < n - n / 3 ? 1 : -1);
         twin t = twin_new(A, &plain);
         const trs_factor_options opt = {
             .boost = 0.01, .signs = turn / 2 % 2 ? signs : NULL, .ordering = "natural"};
@@ -194,8 +194,10 @@ static void boosted(void **state)
         assert_int_equal(info_of(b).boosted, 0);
         A.a[3 + n * 3] *= -1;
         A.a[7 + n * 7] = A.a[0] * 1e-8;
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < n; i++) { /* what replaces a pivot changes the others little */
+            if (i != 3) A.a[3 + n * i] *= 0.01, A.a[i + n * 3] *= 0.01;
             if (i != 7) A.a[7 + n * i] *= 1e-4, A.a[i + n * 7] *= 1e-4;
+        }
         twin_renew(&t);
         assert_int_equal(trs_lu_update(a, &t.m), TRS_OK);
         assert_int_equal(trs_lu_update(b, &t.d), TRS_OK);
