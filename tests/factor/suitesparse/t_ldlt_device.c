@@ -186,7 +186,8 @@ static void boosted(void **state)
         full A = quasi_definite(n, n / 3, turn / 4);
         int8_t signs[120];
         double here[120], there[120];
-        for (int k = 0; k < n; k++) signs[k] = (k % 5 != 0) * (k < n - n / 3 ? 1 : -1);
+        for (int k = 0; k < n; k++) signs[k] = k < n - n / 3 ? 1 : -1;
+        for (int k = 0; k < n; k += 5) signs[k] = 0;
         twin t = twin_new(A, &plain);
         const trs_factor_options opt = {
             .boost = 0.01, .signs = turn / 2 % 2 ? signs : NULL, .ordering = "natural"};
