@@ -1519,14 +1519,17 @@ TRS_API int trs_lu_determinant(const trs_lu *lu, trs_det *det);
 
 /* Say how many eigenvalues of a Hermitian A are positive, and how many negative: as many as pivots
  * (Sylvester's law of inertia).  O(n).
- *     const trs_lu *lu ; in.  L D L^H or L L^H: from trs_factor, with "ldlt" or "cholmod".
+ *     const trs_lu *lu ; in.  L D L^H or L L^H: from trs_factor, with "ldlt" or "cholmod".  If a
+ *         device computes L D L^H, the call waits for the last update, also one that a graph
+ *         replays, and brings trs_lu_info up to date.
  *     int64_t *positive, *negative ; out, NULL: not wanted.  Also set with TRS_EPIVOT.
  *     int8_t *sign ; out.  [n] in the order of the pivots: 1 or -1, the signs of the eigenvalues of
  *         S, where A(P, P) = L S L^H with the L and P of trs_lu_factors.  If S is diagonal
  *         (trs_lu_middle), they are its diagonal.  NULL: not wanted.
  * Returns TRS_OK, TRS_EARG, or:
  *     TRS_EPIVOT ; boost has replaced pivots, so this is the inertia of a matrix near A.
- *     TRS_ESTATE ; there are no factors.
+ *     TRS_ESTATE ; there are no factors, or on a device a pivot was zero or not finite.
+ *     TRS_EGROWTH ; on a device the factors grew, as trs_lu_status says.
  *     TRS_ESUPPORT ; the factors are incomplete, or L U, whose pivots say nothing. */
 TRS_API int trs_lu_inertia(const trs_lu *lu, int64_t *positive, int64_t *negative, int8_t *sign);
 
@@ -1538,8 +1541,8 @@ TRS_API int trs_lu_inertia(const trs_lu *lu, int64_t *positive, int64_t *negativ
  *     void *beside ; out [n] of F64, or of C64 if L is complex: S(k, k+1) = conj (S(k+1, k)), 0
  *         outside of blocks and for k = n - 1.  NULL: not wanted.
  *     int64_t *blocks ; out.  The number of blocks.  NULL: not wanted.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_ESUPPORT, or an error of the plans, when the first use
- * creates them (trs_lu_solve). */
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_ESUPPORT, TRS_EGROWTH, or an error of the plans, when
+ * the first use creates them (trs_lu_solve). */
 TRS_API int trs_lu_middle(const trs_lu *lu, double *diagonal, void *beside, int64_t *blocks);
 
 /* Report facts about factors.

@@ -41,7 +41,8 @@ typedef struct trs_factor_options {
      *   has a zero, as of saddle points, and signs is NULL, D has blocks of 2 x 2 numbers as well.  A
      *   matching of rows with large entries finds them before A is ordered.  All pivots are chosen
      *   before the factorization, so rounding errors may grow: the factors keep A if solves have to
-     *   refine x (trs_lu_solve), and trs_lu_refine reports what is left
+     *   refine x (trs_lu_solve), and trs_lu_refine reports what is left.  A device factors new values
+     *   if D has no blocks
      * - NULL: "static" on a device, if each number on the diagonal is at least 1/100 of the largest
      *   of its column, or A is Hermitian with a positive diagonal; if the pattern is nearly
      *   symmetric; and if the factors take 5e7 flops or more.  If the pivots turn out to be bad
@@ -59,8 +60,8 @@ typedef struct trs_factor_options {
      * - "natural": no ordering
      * - "best": the best of several
      * - NULL: AMD or COLAMD; if they predict much work, also METIS, and the better one is used
-     * On a device, "best" and NULL prefer the fewest levels, which is mostly METIS.  The string
-     * need not outlive the call. */
+     * On a device, "best" and NULL prefer the fewest levels, which is mostly METIS; but with "ldlt"
+     * NULL is AMD, whose pivots are better.  The string need not outlive the call. */
     const char *ordering;
     /* options of both plans.  ops: those of trs_lu_solve, 0: only TRS_N (L L^H solves with every
      * op).  nrhs: number of right-hand sides solved at a time; more are solved in batches.
@@ -74,7 +75,8 @@ typedef struct trs_factor_options {
     int single;
     /* what to do about growth of factors that are computed on a device */
     trs_growth on_growth;
-    /* the largest acceptable growth (trs_lu_status); 0: 1e6 */
+    /* the largest acceptable growth (trs_lu_status); 0: 1e6, or with "ldlt" 10 times that of the
+     * first factors if that is more */
     double growth_limit;
     /* "ldlt" alone.  0: a zero pivot is an error.  In (0, 1]: a pivot d(i) that is smaller than
      * boost times the largest entry of column i of A, or has another sign than signs[i], is
@@ -102,8 +104,9 @@ typedef struct trs_factor_options {
  *
  * trs_lu_update factors again with new values.  If trs_lu_info.kernel is not NULL, the device
  * does it, with the pivots and the fill of the first factors.  The values may be on the host or
- * on the device.  With L L^H, the new A is assumed to be Hermitian.  By default the update does
- * not wait, and the caller asks trs_lu_status whether the pivots still suit.
+ * on the device.  With L L^H or L D L^H, the new A is assumed to be Hermitian.  By default the update
+ * does not wait, and the caller asks trs_lu_status whether the pivots still suit; boosted and
+ * first_boosted of trs_lu_info are then up to date, too.
  *
  * SuiteSparse and its BLAS use at most opt->plan.threads threads (0: the default of OpenMP), with
  * three exceptions.  CHOLMOD before version 4 uses one thread, or as many as it was built for,

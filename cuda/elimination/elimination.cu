@@ -124,7 +124,7 @@ void trs_elimination_destroy(trs_elimination *e)
 
 static __global__ void clear_kernel(trs_elimination_outcome *outcome)
 {
-    *outcome = trs_elimination_outcome{.first = UINT64_MAX};
+    *outcome = trs_elimination_outcome{.first = UINT64_MAX, .first_boosted = UINT64_MAX};
 }
 
 int trs_elimination_run(trs_elimination *e, const trs_elimination_job *job)

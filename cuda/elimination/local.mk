@@ -1,7 +1,7 @@
 # cuda/elimination
 EXTRA_DIST += cuda/elimination/README.md
 if HAVE_CUDA
-libcore_la_SOURCES += cuda/elimination/elimination.cu cuda/elimination/kernels.cuh \
+libcore_la_SOURCES += cuda/elimination/boost.cuh cuda/elimination/elimination.cu cuda/elimination/kernels.cuh \
 	cuda/elimination/pivots.cuh cuda/elimination/rows.cu cuda/elimination/rows.cuh \
 	cuda/elimination/rows_c32.cu cuda/elimination/rows_c64.cu cuda/elimination/rows_f32.cu \
 	cuda/elimination/rows_f64.cu cuda/elimination/rows_kernel.cuh \

@@ -1,8 +1,8 @@
 /* pivots.cuh: how the kernels of elimination treat pivots, and what they report.
  *
- * The rules are those of lib/factor/incomplete/ilu_rows.c.  Before elimination the diagonal is multiplied by 1 + shift.  After
- * it a pivot smaller than boost times the largest number of its row of A is replaced.  A row is bad when one of its
- * numbers is not finite, or its pivot is zero, or, of L L^H, not positive; it is only reported.
+ * The rules are those of lib/factor/incomplete/ilu_rows.c, and of L S L^H those of boost.cuh.  Before elimination the diagonal is
+ * multiplied by 1 + shift.  After it a pivot smaller than boost times the largest number of its row of A is replaced.  A
+ * row is bad when one of its numbers is not finite, or its pivot is zero, or, of L L^H, not positive; it is only reported.
  *
  * Other rows need the inverse of a pivot more often than the pivot.  So the published form is that of divide.cuh: 1 /
  * u if u is near 1, else u itself; over (true, s, kept) is s / u.
@@ -12,23 +12,21 @@
 #ifndef TRS_PIVOTS_CUH
 #define TRS_PIVOTS_CUH
 
-#include "cuda/runtime/cuda.cuh"
-
-extern "C" {
-#include "elimination/elimination.h"
-}
+#include "boost.cuh"
 
 #include <float.h>
 
 struct pivot_rules {
-    bool cholesky;
+    bool cholesky; /* L L^H, or with sign L S L^H */
     double shift, boost;
     trs_elimination_outcome *outcome;
+    int8_t *sign; /* of L S L^H, where S is written; else NULL */
+    const int8_t *signs;
 };
 
 inline pivot_rules rules_of(const trs_elimination_pattern *p, const trs_elimination_job *job)
 {
-    return {p->cholesky, job->shift, job->boost, job->outcome};
+    return {p->cholesky, job->shift, job->boost, job->outcome, job->sign, job->signs};
 }
 
 /* ---- sizes ----------------------------------------------------------------------------------------------- */
@@ -97,12 +95,23 @@ template <class T> __device__ inline T shifted(const pivot_rules &r, T a)
     return for_parts(a, [=](auto part) { return (decltype(part))((double)part * by); });
 }
 
+/* The pivot of a row of L S L^H; one thread asks for it. */
+__device__ inline double signed_pivot(const pivot_rules &r, int32_t row, double d, double least,
+                                      bool &boosted)
+{
+    if (r.boost > 0) d = boosted_pivot(d, least, r.signs ? r.signs[row] : 0, boosted);
+    if (boosted) note_boosted(r.outcome, row);
+    r.sign[row] = d < 0 ? -1 : 1;
+    return d;
+}
+
 /* u(i, i), of which elimination left d; a pivot below least = boost max |a(i, j)| is replaced, and its sign or phase kept. */
 template <class T>
-__device__ inline T boosted_pivot(const pivot_rules &r, T d, double least, bool &boosted)
+__device__ inline T used_pivot(const pivot_rules &r, int32_t row, T d, double least, bool &boosted)
 {
     boosted = false;
     if (!r.cholesky && !(r.boost > 0)) return d;
+    if (r.sign) return number<T>(signed_pivot(r, row, (double)real_part(d), least, boosted));
     const double re = (double)real_part(d);
     if (r.cholesky) {
         boosted = r.boost > 0 && re < least;
@@ -120,15 +129,15 @@ template <class T> __device__ inline trs_ilu_fault fault_of(const pivot_rules &r
 {
     const double re = (double)real_part(d);
     if (!finite || !is_finite(d)) return TRS_ILU_INFINITE;
-    if (r.cholesky && re < 0) return TRS_ILU_NEGATIVE;
+    if (r.cholesky && !r.sign && re < 0) return TRS_ILU_NEGATIVE;
     return size_of(d) == 0 ? TRS_ILU_ZERO : TRS_ILU_GOOD;
 }
 
-/* l(i, i) of L L^H. */
-template <class T> __device__ inline T root(T d)
+/* l(i, i) of L L^H or L S L^H. */
+template <class T> __device__ inline T root(const pivot_rules &r, T d)
 {
     const auto re = real_part(d);
-    return number<T>(re > 0 ? sqrt((double)re) : 0);
+    return number<T>(re > 0 || r.sign ? sqrt(fabs((double)re)) : 0);
 }
 
 /* An inverse of a number that is well inside of what is near 1: to a unit or two of the last place, in a third of the time

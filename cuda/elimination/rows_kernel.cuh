@@ -250,7 +250,8 @@ __device__ inline double begin_row(const row_args<T> &g, const row_node &node, i
         if (g.scale)
             val[e] = for_parts(val[e], [=](auto part) { return decltype(part)(part * scale); });
         note(counts.largest_a, val[e]);
-        if (column <= r || !g.rules.cholesky) largest = fmax(largest, (double)size_of(val[e]));
+        if (column <= r || !g.rules.cholesky || g.rules.sign)
+            largest = fmax(largest, (double)size_of(val[e]));
         if (column == r) val[e] = shifted(g.rules, val[e]);
     }
     return g.rules.boost > 0 ? g.rules.boost * node_largest<S>(largest) : 0;
@@ -266,7 +267,7 @@ __device__ inline T publish_row(const row_args<T> &g, const numbers_of<S> &x, in
 #pragma unroll
     for (int e = 0; e < S::EACH; e++)
         if (column_of<S>(x.node, e) == r && r < x.node.rows)
-            d = val[e] = boosted_pivot(g.rules, val[e], least, boosted);
+            d = val[e] = used_pivot(g.rules, x.node.row + r, val[e], least, boosted);
     const T kept = kept_pivot(d);
 #pragma unroll
     for (int e = 0; e < S::EACH; e++) {
@@ -325,13 +326,13 @@ __device__ inline T factor(const row_args<T> &g, const numbers_of<S> &x, int r, 
 {
     const int column = column_of<S>(x.node, e);
     if (!g.rules.cholesky || column > r) return x.val[r][e];
-    if (column == r) return root(x.val[r][e]);
+    if (column == r) return root(g.rules, x.val[r][e]);
     T d = number<T>(1);
 #pragma unroll
     for (int k = 0; k < S::ROWS; k++)
         if (column == k) d = x.val[k][e];
     if (column < 0) d = pivot_of(flag_peek(g.number + x.number[e]));
-    return x.val[r][e] * root(d);
+    return x.val[r][e] * root(g.rules, d);
 }
 
 template <class S, class T = typename S::T>

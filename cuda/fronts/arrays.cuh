@@ -2,7 +2,7 @@
 #ifndef TRS_FRONTS_ARRAYS_CUH
 #define TRS_FRONTS_ARRAYS_CUH
 
-#include "cuda/runtime/cuda.cuh"
+#include "cuda/elimination/boost.cuh"
 
 extern "C" {
 #include "schedule.h"
@@ -20,7 +20,13 @@ template <class T> struct fronts_view {
     const int64_t *strip_ptr;
     const trs_front_share *share;
     trs_elimination_outcome *outcome;
-    bool cholesky; /* L L^H; there is no upper */
+    bool cholesky; /* L L^H or L S L^H; there is no upper */
+    /* of L S L^H, else NULL: S by column, and by pivot, where the caller wants it */
+    int8_t *sign, *sign_out;
+    const int8_t *signs; /* by pivot, that it should have; NULL: any */
+    /* by pivot: it is replaced if it is smaller than boost times this; NULL: none is */
+    const double *largest;
+    double boost;
 };
 
 /* The launch that a kernel belongs to, on the device. */
@@ -86,35 +92,55 @@ template <class T> __device__ inline T pivot_of(bool cholesky, T a)
     return cholesky && IS_COMPLEX<T> ? number<T>(real_of(a)) : a;
 }
 
+/* The pivot of the new column k, of which elimination left a; one thread that counts asks for it. */
+template <class T>
+__device__ inline T used_pivot(const fronts_view<T> &v, int32_t k, T a, bool counts)
+{
+    if (!v.largest) return a;
+    const int32_t row = v.pivot[k];
+    bool boosted;
+    const double d =
+        boosted_pivot(real_of(a), v.boost * v.largest[row], v.signs ? v.signs[row] : 0, boosted);
+    if (boosted && counts) {
+        atomicAdd((unsigned long long *)&v.outcome->boosted, 1ull);
+        note_boosted(v.outcome, row);
+    }
+    return number<T>(d);
+}
+
 /* A pivot whose inverse overflows counts as zero. */
-template <class T> __device__ inline trs_ilu_fault fault_of(bool cholesky, T pivot, T inverse)
+template <class T>
+__device__ inline trs_ilu_fault fault_of(const fronts_view<T> &v, T pivot, T inverse)
 {
     if (!is_finite(pivot)) return TRS_ILU_INFINITE;
-    if (cholesky && real_of(pivot) < 0) return TRS_ILU_NEGATIVE;
+    if (v.cholesky && !v.sign && real_of(pivot) < 0) return TRS_ILU_NEGATIVE;
     return is_finite(inverse) ? TRS_ILU_GOOD : TRS_ILU_ZERO;
 }
 
-/* Count the pivot of the new column k if there is a fault with it. */
+/* Count the pivot of the new column k if there is a fault with it, and store its sign. */
 template <class T>
 __device__ inline void judge(const fronts_view<T> &v, int32_t k, T pivot, T inverse)
 {
-    const trs_ilu_fault fault = fault_of(v.cholesky, pivot, inverse);
+    const trs_ilu_fault fault = fault_of(v, pivot, inverse);
+    if (v.sign) v.sign[k] = v.sign_out[v.pivot[k]] = real_of(pivot) < 0 ? -1 : 1;
     if (fault == TRS_ILU_GOOD) return;
     atomicAdd((unsigned long long *)&v.outcome->bad, 1ull);
     atomicMin((unsigned long long *)&v.outcome->first,
               4ull * (unsigned)v.pivot[k] + (unsigned)fault);
 }
 
-/* What a column of L is multiplied by when it was eliminated unscaled: of L L^H 1 / sqrt (pivot). */
-template <class T> __device__ inline T scale_of(bool cholesky, T pivot, T inverse)
+/* The diagonal entry of the factor that has pivots on it. */
+template <class T> __device__ inline T diagonal_of(const fronts_view<T> &v, T pivot)
 {
-    return cholesky ? number<T>(1 / sqrt(real_of(pivot))) : inverse;
+    if (!v.cholesky) return pivot;
+    return number<T>(sqrt(v.sign ? fabs(real_of(pivot)) : real_of(pivot)));
 }
 
-/* The diagonal entry of the factor that has pivots on it. */
-template <class T> __device__ inline T diagonal_of(bool cholesky, T pivot)
+/* What a column of L is multiplied by when it was eliminated unscaled: of L L^H 1 / sqrt (pivot), of L S L^H with its sign. */
+template <class T> __device__ inline T scale_of(const fronts_view<T> &v, T pivot, T inverse)
 {
-    return cholesky ? number<T>(sqrt(real_of(pivot))) : pivot;
+    if (!v.cholesky) return inverse;
+    return number<T>(copysign(1 / real_of(diagonal_of(v, pivot)), real_of(pivot)));
 }
 
 #endif

@@ -17,6 +17,10 @@ struct fronts_arrays {
     int64_t *a_from, *a_to, *l_from, *u_from;
     int32_t *a_row;
     double *scale;
+    /* of L S L^H: pivots of the entries of A; [n] the largest of each row, and S by column */
+    int32_t *a_i, *a_j;
+    double *largest;
+    int8_t *sign;
     void *panels, *pool;
     /* [1] numbers of the panels that are not negligible, less those of L and U */
     unsigned long long *left;
@@ -64,6 +68,8 @@ static bool bring_places(trs_fronts *f, const trs_fronts_pattern *p, const trs_f
     f->u_entries = q->unz;
     if (q->row &&
         !(bring(f, d->a_row, q->row, q->entries) && bring(f, d->scale, p->scale, p->A->n)))
+        return false;
+    if (q->i && !(bring(f, d->a_i, q->i, q->entries) && bring(f, d->a_j, q->j, q->entries)))
         return false;
     return bring(f, d->a_from, q->from, q->entries) && bring(f, d->a_to, q->to, q->entries) &&
            bring(f, d->l_from, q->l, q->lnz) && bring(f, d->u_from, q->u, q->unz);
@@ -141,6 +147,11 @@ template <class T> static int make_numbers(trs_fronts *f, int64_t panels, int64_
     d->pool = device_new<T>(f->ctx, pool, "the update matrices of fronts");
     d->left = device_new<unsigned long long>(f->ctx, 1, "fronts");
     if (!d->panels || !d->pool || !d->left) return TRS_EMEM;
+    if (d->a_i) {
+        d->largest = device_new<double>(f->ctx, f->n, "the largest of each row");
+        d->sign = device_new<int8_t>(f->ctx, f->n, "the signs of pivots");
+        if (!d->largest || !d->sign) return TRS_EMEM;
+    }
     f->panels = panels;
     f->info.bytes += (panels + pool) * (int64_t)sizeof(T);
     for (int32_t k = 0; k < f->launches; k++) {
@@ -217,7 +228,7 @@ void trs_fronts_destroy(trs_fronts *f)
     fronts_arrays *d = &f->on_device;
     device_free(f->ctx, d->left, d->numbers, d->child, d->to, d->pivot, d->of, d->list, d->start,
                 d->strip_ptr, d->share, d->a_from, d->a_to, d->l_from, d->u_from, d->a_row,
-                d->scale);
+                d->scale, d->a_i, d->a_j, d->largest, d->sign);
     trs_gpu_free(f->ctx, d->panels);
     trs_gpu_free(f->ctx, d->pool);
     trs_free(&f->ctx->mem, f->launch);
@@ -226,12 +237,17 @@ void trs_fronts_destroy(trs_fronts *f)
 
 /* ---- a run ---------------------------------------------------------------------------------------------------- */
 
-template <class T>
-static fronts_view<T> view_of(const trs_fronts *f, trs_elimination_outcome *outcome)
+template <class T> static fronts_view<T> view_of(const trs_fronts *f, const trs_fronts_job *job)
 {
     const fronts_arrays *d = &f->on_device;
-    return {(T *)d->panels, (T *)d->pool, d->numbers, d->child, d->to,
-            d->pivot,       d->strip_ptr, d->share,   outcome,  f->cholesky};
+    return {(T *)d->panels, (T *)d->pool,
+            d->numbers,     d->child,
+            d->to,          d->pivot,
+            d->strip_ptr,   d->share,
+            job->outcome,   f->cholesky,
+            d->sign,        job->sign,
+            job->signs,     job->boost > 0 ? d->largest : NULL,
+            job->boost};
 }
 
 template <class T>
@@ -267,30 +283,36 @@ template <class T> static int take_values(const trs_fronts *f, const trs_fronts_
         scatter_kernel<<<blocks_of(f->a_entries), PLAIN, 0, stream>>>(
             f->a_entries, d->a_from, d->a_to, d->a_row, d->scale, (const T *)job->a, (T *)d->panels,
             job->outcome);
+    if (f->a_entries > 0 && job->boost > 0 && d->largest) {
+        cudaMemsetAsync(d->largest, 0, (size_t)f->n * sizeof *d->largest, stream);
+        largest_kernel<<<blocks_of(f->a_entries), PLAIN, 0, stream>>>(
+            f->a_entries, d->a_from, d->a_i, d->a_j, (const T *)job->a, d->largest);
+    }
     return launched();
 }
 
-/* relative_to: see gather_kernel. */
+/* relative_to, largest: see gather_kernel. */
 template <class T>
 static void gather(const trs_fronts *f, int64_t entries, const int64_t *from, void *to,
-                   const trs_elimination_outcome *relative_to, cudaStream_t stream)
+                   const trs_elimination_outcome *relative_to, double *largest, cudaStream_t stream)
 {
     const fronts_arrays *d = &f->on_device;
     if (entries > 0)
         gather_kernel<<<few_blocks(entries), PLAIN, 0, stream>>>(
-            entries, from, (const T *)d->panels, (T *)to, relative_to,
-            f->cholesky ? NULL : d->left);
+            entries, from, (const T *)d->panels, (T *)to, relative_to, f->cholesky ? NULL : d->left,
+            largest);
 }
 
 template <class T> static int give_factors(const trs_fronts *f, const trs_fronts_job *job)
 {
     const fronts_arrays *d = &f->on_device;
     const cudaStream_t stream = (cudaStream_t)job->stream;
-    gather<T>(f, f->l_entries, d->l_from, job->l, NULL, stream);
-    gather<T>(f, f->u_entries, d->u_from, job->u, job->outcome, stream);
+    gather<T>(f, f->l_entries, d->l_from, job->l, NULL, d->sign ? &job->outcome->largest : NULL,
+              stream);
+    gather<T>(f, f->u_entries, d->u_from, job->u, job->outcome, NULL, stream);
     if (f->n > 0 && !f->cholesky) {
-        growth_kernel<<<few_blocks(f->n * 32ll), PLAIN, 0, stream>>>(view_of<T>(f, job->outcome),
-                                                                     d->of, f->n, d->left);
+        growth_kernel<<<few_blocks(f->n * 32ll), PLAIN, 0, stream>>>(view_of<T>(f, job), d->of,
+                                                                     f->n, d->left);
         end_kernel<<<1, 1, 0, stream>>>(job->outcome, d->left);
     }
     return launched();
@@ -300,7 +322,7 @@ int trs_fronts_run(trs_fronts *f, const trs_fronts_job *job)
 {
     return for_type(f->dtype, [=]<class T>(T) {
         int rc = take_values<T>(f, job);
-        const fronts_view<T> view = view_of<T>(f, job->outcome);
+        const fronts_view<T> view = view_of<T>(f, job);
         for (int32_t k = 0; k < f->launches && !rc; k++)
             rc = launch_step(f, view, &f->launch[k], (cudaStream_t)job->stream);
         return rc ? rc : give_factors<T>(f, job);

@@ -77,9 +77,12 @@ __device__ void load_block(const fronts_view<T> &v, const trs_front_numbers &d, 
 /* By one warp: lane i has row i.  Row k of U, which of L L^H is the column of L, goes to the others through shared memory;
  * each has a place of its own, so that a barrier of the warp is enough.  Entries of L L^H above the diagonal are
  * nobody's. */
-template <class T> __device__ void factor_block(diagonal_block<T> &s, bool cholesky, int width)
+template <class T>
+__device__ void factor_block(const fronts_view<T> &v, int32_t column, diagonal_block<T> &s,
+                             int width, bool counts)
 {
     const int i = (int)threadIdx.x % 32;
+    const bool cholesky = v.cholesky;
     T a[PANEL], mine = number<T>(1), my_pivot = number<T>(1);
 #pragma unroll
     for (int j = 0; j < PANEL; j++) a[j] = s.a[j][i];
@@ -93,6 +96,7 @@ template <class T> __device__ void factor_block(diagonal_block<T> &s, bool chole
             if (step >= width) break;
             if (cholesky) s.u[step][i] = conj_if(true, a[k]);
             else if (i == step) for_columns<T>(first, k, [&](int j) { u[j] = a[j]; });
+            if (v.largest && i == step) a[k] = used_pivot(v, column + step, a[k], counts);
             const T pivot = pivot_of(cholesky, shuffle(a[k], step));
             const T inverse = number<T>(1) / pivot;
             if (i == step) mine = inverse, my_pivot = pivot;
@@ -105,7 +109,7 @@ template <class T> __device__ void factor_block(diagonal_block<T> &s, bool chole
         next_steps(a);
     }
     s.inverse[i] = mine;
-    s.scale[i] = i < width ? scale_of(cholesky, my_pivot, mine) : mine;
+    s.scale[i] = i < width ? scale_of(v, my_pivot, mine) : mine;
 }
 
 /* R (k, j), j > k, for rows of L or of U'. */
@@ -133,7 +137,7 @@ __device__ void store_block(const fronts_view<T> &v, const trs_front_numbers &d,
         if (i < j) to[p] = s.a[j][i];
         if (i != j) continue;
         const T pivot = pivot_of(v.cholesky, s.a[i][i]);
-        to[p] = diagonal_of(v.cholesky, pivot);
+        to[p] = diagonal_of(v, pivot);
         judge(v, d.first + begin + i, pivot, s.inverse[i]);
     }
 }
@@ -176,7 +180,7 @@ static __global__ void __launch_bounds__(PANEL_THREADS)
     T x[PANEL];
     after_earlier_launches();
     load_block(v, d, begin, width, s);
-    if (threadIdx.x >= PANEL_ROWS) factor_block(s, v.cholesky, width);
+    if (threadIdx.x >= PANEL_ROWS) factor_block(v, d.first + begin, s, width, block == 0);
     else
 #pragma unroll
         for (int k = 0; k < PANEL; k++)

@@ -116,6 +116,7 @@ static int place_entry(void *user, int64_t e, int64_t row, int64_t column)
     q->from[q->entries] = e;
     q->to[q->entries] = turned ? ~to : to;
     if (q->row) q->row[q->entries] = (int32_t)row;
+    if (q->i) q->i[q->entries] = f->i[e], q->j[q->entries] = f->j[e];
     q->entries++;
     return TRS_OK;
 }
@@ -168,18 +169,30 @@ static int factor_places(trs_context *ctx, finder *f, const trs_mat *m, int64_t 
                     trs_by_rows(m) ? "row" : "column", (int64_t)s.bad);
 }
 
+/* Arrays for the places of up to `most` entries of A. */
+static int new_places(trs_context *ctx, const trs_fronts_pattern *p, int64_t most,
+                      trs_front_places *q)
+{
+    const bool scaled = !p->cholesky && p->scale;
+    *q = (trs_front_places){.entries = 0};
+    q->from = trs_new(ctx, most, sizeof *q->from, "the places of A");
+    q->to = trs_new(ctx, most, sizeof *q->to, "the places of A");
+    if (!q->from || !q->to) return TRS_EMEM;
+    if (scaled) q->row = trs_new(ctx, most, sizeof *q->row, "the places of A");
+    if (p->indefinite) {
+        q->i = trs_new(ctx, most, sizeof *q->i, "the places of A");
+        q->j = trs_new(ctx, most, sizeof *q->j, "the places of A");
+    }
+    return !q->row == !scaled && !q->i == !p->indefinite && !q->i == !q->j ? TRS_OK : TRS_EMEM;
+}
+
 int trs_front_places_make(trs_context *ctx, const trs_fronts_pattern *p, const trs_front_tree *t,
                           const trs_front_schedule *s, const int32_t *i, const int32_t *j,
                           trs_front_places *q)
 {
     const int64_t most = p->A->n > 0 ? entries_of(p->A) : 0;
     finder f = {.t = t, .s = s, .p = p, .i = i, .j = j, .q = q};
-    const bool scaled = !p->cholesky && p->scale;
-    *q = (trs_front_places){.entries = 0};
-    q->from = trs_new(ctx, most, sizeof *q->from, "the places of A");
-    q->to = trs_new(ctx, most, sizeof *q->to, "the places of A");
-    if (scaled) q->row = trs_new(ctx, most, sizeof *q->row, "the places of A");
-    int rc = q->from && q->to && (q->row || !scaled) ? TRS_OK : TRS_EMEM;
+    int rc = new_places(ctx, p, most, q);
     if (!rc) rc = for_entries(p->A, place_entry, &f);
     if (!rc) rc = factor_places(ctx, &f, p->L, &q->l, &q->lnz);
     if (!rc && !p->cholesky) rc = factor_places(ctx, &f, p->U, &q->u, &q->unz);
@@ -190,8 +203,6 @@ void trs_front_places_free(trs_context *ctx, trs_front_places *q)
 {
     trs_free(&ctx->mem, q->from);
     trs_free(&ctx->mem, q->to);
-    trs_free(&ctx->mem, q->row);
-    trs_free(&ctx->mem, q->l);
-    trs_free(&ctx->mem, q->u);
+    trs_free_all(&ctx->mem, q->row, q->i, q->j, q->l, q->u);
     *q = (trs_front_places){.entries = 0};
 }

@@ -1,7 +1,7 @@
-/* product.cuh: C -= X Y' for a tile of C, of lower, of upper or of an update matrix.
+/* product.cuh: C -= X Y', or C -= X S Y', for a tile of C, of lower, of upper or of an update matrix.
  *
  *     trail_kernel    lower (i, j) -= L (i, panel) U' (j, panel)'    upper (i, j) -= U' (i, panel) L (j, panel)'
- *     schur_kernel    update (i, j) -= L (i, :) U' (j, :)'           with L^H for U of L L^H
+ *     schur_kernel    update (i, j) -= L (i, :) U' (j, :)'           with L^H for U of L L^H, S L^H for that of L S L^H
  *
  * A block owns a tile of TILE x TILE, reads its rows of X and Y by DEPTH columns at a time into shared memory, and C
  * once.  It reads only results of earlier launches.  Tiles on the diagonal are computed as a whole; the numbers above
@@ -28,29 +28,32 @@ template <class T> struct factor_tile {
 template <class T> struct product {
     T *c;
     const T *x, *y;
-    int64_t ldc, ld;   /* from one column to the next of c; of x and y */
-    int height, width; /* of the part of the tile that there is */
-    int depth;         /* columns of x and y */
+    int64_t ldc, ld;    /* from one column to the next of c; of x and y */
+    int height, width;  /* of the part of the tile that there is */
+    int depth;          /* columns of x and y */
+    const int8_t *sign; /* of these; NULL: 1 */
 };
 
 /* Columns k, k + 1, ... of a factor into shared memory, with zeros for what is not there, and with the other sign if it is
- * to be subtracted.  A thread has all of its loads under way before it stores the first. */
+ * to be subtracted; sign: as in product.  A thread has all of its loads under way before it stores the first. */
 template <bool negative, class T>
 __device__ inline void load_factor(const T *from, int64_t ld, int rows, int depth, bool conjugate,
-                                   T (*to)[TILE + 4])
+                                   const int8_t *sign, T (*to)[TILE + 4])
 {
     constexpr int APART = PRODUCT_THREADS / TILE;
     const int i = (int)threadIdx.x % TILE, first = (int)threadIdx.x / TILE;
     T v[DEPTH / APART];
+    unsigned turned = 0; /* bit m: v [m] has the other sign */
 #pragma unroll
     for (int m = 0; m < DEPTH / APART; m++) {
         const int k = first + m * APART;
         v[m] = k < depth && i < rows ? from[k * ld + i] : number<T>(0);
+        if (negative != (sign && k < depth && sign[k] < 0)) turned |= 1u << m;
     }
 #pragma unroll
     for (int m = 0; m < DEPTH / APART; m++) {
         const T x = conj_if(conjugate, v[m]);
-        to[first + m * APART][i] = negative ? number<T>(0) - x : x;
+        to[first + m * APART][i] = turned >> m & 1 ? number<T>(0) - x : x;
     }
 }
 
@@ -136,8 +139,9 @@ __device__ inline void subtract_product(const product<T> &p, bool conjugate, fac
     sum.each([&](int i, int j, T &x) { x = is_there(i, j) ? p.c[j * p.ldc + i] : number<T>(0); });
     for (int k = 0; k < p.depth; k += DEPTH) {
         if (k > 0) __syncthreads();
-        load_factor<true>(p.x + k * p.ld, p.ld, p.height, p.depth - k, false, s.x);
-        load_factor<false>(p.y + k * p.ld, p.ld, p.width, p.depth - k, conjugate, s.y);
+        load_factor<true>(p.x + k * p.ld, p.ld, p.height, p.depth - k, false,
+                          p.sign ? p.sign + k : NULL, s.x);
+        load_factor<false>(p.y + k * p.ld, p.ld, p.width, p.depth - k, conjugate, NULL, s.y);
         __syncthreads();
         sum.add(s);
     }
@@ -166,8 +170,15 @@ static __global__ void __launch_bounds__(PRODUCT_THREADS, PRODUCT_BLOCKS<T>)
     T *left = v.panels + (lower ? d.lower : d.upper);
     const T *right = v.panels + (lower != v.cholesky ? d.upper : d.lower);
     const int64_t ld = order, panel = begin * ld;
-    const product<T> p = {left + j * ld + i,    left + panel + i,      right + panel + j, ld, ld,
-                          min(TILE, order - i), min(TILE, d.cols - j), behind - begin};
+    const product<T> p = {left + j * ld + i,
+                          left + panel + i,
+                          right + panel + j,
+                          ld,
+                          ld,
+                          min(TILE, order - i),
+                          min(TILE, d.cols - j),
+                          behind - begin,
+                          v.sign ? v.sign + d.first + begin : NULL};
     after_earlier_launches();
     subtract_product(p, v.cholesky, s);
 }
@@ -192,7 +203,8 @@ static __global__ void __launch_bounds__(PRODUCT_THREADS, PRODUCT_BLOCKS<T>)
                           ld,
                           min(TILE, d.rows - i),
                           min(TILE, d.rows - j),
-                          d.cols};
+                          d.cols,
+                          v.sign ? v.sign + d.first : NULL};
     after_earlier_launches();
     subtract_product(p, v.cholesky, s);
 }

@@ -101,6 +101,7 @@ typedef struct trs_front_places {
     /* [entries] offset in the panels; ~offset: there the conjugate of the value goes */
     int64_t *to;
     int32_t *row;   /* [entries] of A, for the scaling; NULL: there is none */
+    int32_t *i, *j; /* [entries] the pivots of row and column; NULL unless indefinite */
     int64_t *l, *u; /* [nnz of L, of U] offsets in the panels, or TRS_FRONT_ONE */
     int64_t lnz, unz;
 } trs_front_places;

@@ -111,13 +111,16 @@ template <class T, int N> struct front_registers {
 
 /* Step k = SMALL_WARPS P0 + warp_of_k. */
 template <int P0, int N, class T>
-__device__ void small_step(front_registers<T, N> &r, step_buffer<T, N> &s, bool cholesky,
-                           int warp_of_k)
+__device__ void small_step(front_registers<T, N> &r, step_buffer<T, N> &s, const fronts_view<T> &v,
+                           int32_t first, int warp_of_k)
 {
+    const bool cholesky = v.cholesky;
     constexpr int Q0 = P0 * SMALL_WARPS / 32;
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     const int k = SMALL_WARPS * P0 + warp_of_k;
     T *column = s.column[k % 2], *row = s.row[k % 2];
+    if (v.largest && warp == warp_of_k && lane == k % 32)
+        r.a[Q0][P0] = used_pivot(v, first + k, r.a[Q0][P0], true);
     if (warp == warp_of_k)
 #pragma unroll
         for (int q = Q0; q < N / 32; q++) {
@@ -144,21 +147,23 @@ __device__ void small_step(front_registers<T, N> &r, step_buffer<T, N> &s, bool 
 }
 
 template <int P0, int N, class T>
-__device__ void small_steps(front_registers<T, N> &r, step_buffer<T, N> &s, bool cholesky, int cols)
+__device__ void small_steps(front_registers<T, N> &r, step_buffer<T, N> &s, const fronts_view<T> &v,
+                            const trs_front_numbers &d)
 {
-    if (SMALL_WARPS * P0 >= cols) return;
-    for (int w = 0; w < min(SMALL_WARPS, cols - SMALL_WARPS * P0); w++)
-        small_step<P0>(r, s, cholesky, w);
-    if constexpr (P0 + 1 < N / SMALL_WARPS) small_steps<P0 + 1>(r, s, cholesky, cols);
+    if (SMALL_WARPS * P0 >= d.cols) return;
+    for (int w = 0; w < min(SMALL_WARPS, d.cols - SMALL_WARPS * P0); w++)
+        small_step<P0>(r, s, v, d.first, w);
+    if constexpr (P0 + 1 < N / SMALL_WARPS) small_steps<P0 + 1>(r, s, v, d);
 }
 
 /* The front into registers, all steps, and back. */
 template <int N, class T>
-__device__ void small_eliminate(square_front<T> f, step_buffer<T, N> &s, bool cholesky)
+__device__ void small_eliminate(const fronts_view<T> &v, const trs_front_numbers &d,
+                                square_front<T> f, step_buffer<T, N> &s)
 {
     front_registers<T, N> r;
     r.each([&](int i, int j, T &x) { x = i < f.order && j < f.order ? f(i, j) : number<T>(0); });
-    small_steps<0>(r, s, cholesky, f.cols);
+    small_steps<0>(r, s, v, d);
     r.each([&](int i, int j, T &x) {
         if (i < f.order && j < f.order) f(i, j) = x;
     });
@@ -172,10 +177,10 @@ __device__ void small_store(const fronts_view<T> &v, const trs_front_numbers &d,
     T *lower = v.panels + d.lower, *upper = v.panels + d.upper, *update = v.pool + d.update;
     for (int j = warp; j < f.cols; j += SMALL_WARPS) {
         const T pivot = pivot_of(v.cholesky, f(j, j)), inverse = number<T>(1) / pivot;
-        const T scale = scale_of(v.cholesky, pivot, inverse);
+        const T scale = scale_of(v, pivot, inverse);
         if (lane == 0) {
             judge(v, d.first + j, pivot, inverse);
-            lower[j * f.order + j] = diagonal_of(v.cholesky, pivot);
+            lower[j * f.order + j] = diagonal_of(v, pivot);
         }
         for (int i = j + 1 + lane; i < f.order; i += 32) lower[j * f.order + i] = f(i, j) * scale;
     }
@@ -206,7 +211,7 @@ __device__ __forceinline__ void small_front(const fronts_view<T> &v, const launc
     after_earlier_launches();
     small_load(v, d, f);
     small_assemble<N>(v, d, f);
-    small_eliminate(f, s, v.cholesky);
+    small_eliminate(v, d, f, s);
     small_store(v, d, f);
 }
 

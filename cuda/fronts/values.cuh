@@ -19,8 +19,35 @@ __device__ inline void raise_to(double *to, double x)
 
 static __global__ void begin_kernel(trs_elimination_outcome *o, unsigned long long *left)
 {
-    *o = {0, UINT64_MAX, 0, 0, 0};
+    *o = {.first = UINT64_MAX, .first_boosted = UINT64_MAX};
     *left = 0;
+}
+
+/* The larger one of *to and x >= 0, as one thread asks. */
+__device__ inline void raise_one(double *to, double x)
+{
+    if (x > *(volatile double *)to)
+        atomicMax((unsigned long long *)to, (unsigned long long)__double_as_longlong(x));
+}
+
+/* |x|, by which boost measures. */
+template <class T> __device__ inline double length_of(T x)
+{
+    if constexpr (IS_COMPLEX<T>) return hypot((double)x.x, (double)x.y);
+    else return fabs((double)x);
+}
+
+/* largest [n], zero before: of the rows of A in the order of the pivots.  A thread has an entry of one triangle, which counts
+ * for its row and for its column. */
+template <class T>
+static __global__ void largest_kernel(int64_t entries, const int64_t *from, const int32_t *i,
+                                      const int32_t *j, const T *a, double *largest)
+{
+    const int64_t e = index_of_thread();
+    if (e >= entries) return;
+    const double size = length_of(a[from[e]]);
+    raise_one(largest + i[e], size);
+    raise_one(largest + j[e], size);
 }
 
 /* A thread has an entry of A, and no two have one place: the panels are zero before. */
@@ -48,20 +75,23 @@ template <> inline constexpr double NEGLIGIBLE<cuFloatComplex> = 5e-4;
 
 /* Numbers of the panels into L or U, any thread any of them.  *left, unless it is NULL, counts down for each one that is
  * not negligible, but for ones on the diagonal of L; relative_to: of U, the outcome that knows the size of A, and NULL of
- * L. */
+ * L.  *largest, unless it is NULL, becomes the largest square: of L S L^H that is the largest |l(i, k) s(k) l(j, k)|. */
 template <class T>
 static __global__ void gather_kernel(int64_t entries, const int64_t *from, const T *panels, T *to,
                                      const trs_elimination_outcome *relative_to,
-                                     unsigned long long *left)
+                                     unsigned long long *left, double *largest)
 {
     const double least = NEGLIGIBLE<T> * (relative_to ? relative_to->largest_a : 1);
     long long found = 0;
+    double most = 0;
     for (int64_t e = index_of_thread(); e < entries; e += all_threads()) {
         const int64_t at = from[e];
         const T x = at == TRS_FRONT_ONE ? number<T>(1) : panels[at];
         found += at != TRS_FRONT_ONE && magnitude(x) > least;
+        most = fmax(most, (double)magnitude(x));
         to[e] = x;
     }
+    if (largest) raise_to(largest, most * most);
     if (left) add_to(left, -found);
 }
 

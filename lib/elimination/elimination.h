@@ -7,7 +7,8 @@
  *              ^ ptr [i]        ^ diag [i]                           l(i, k) = a(i, k) / u(k, k)
  *                                                                    a(i, j) -= l(i, k) u(k, j)   where row i has j > k
  *
- * The factor L of L L^H results from the same elimination of the pattern of L + L^H, as l(i, k) sqrt (u(k, k)).
+ * The factor L of L L^H results from the same elimination of the pattern of L + L^H, as l(i, k) sqrt (u(k, k)).  If A need not
+ * be definite, the factors are L S L^H with sqrt |u(k, k)|, and S has the signs of the pivots.
  * cuda/elimination implements it. */
 #ifndef TRS_ELIMINATION_H
 #define TRS_ELIMINATION_H
@@ -49,17 +50,20 @@ typedef struct trs_elimination_outcome {
     /* rows whose pivot is zero, or of L L^H not positive, or with a number that is not finite */
     uint64_t bad;
     uint64_t first; /* 4 * the first row with one + its trs_ilu_fault; UINT64_MAX: there is none */
-    uint64_t boosted; /* pivots that were replaced */
-    double largest_a; /* the largest |a(i, j)|, scaled */
+    uint64_t boosted;       /* pivots that were replaced */
+    uint64_t first_boosted; /* of L S L^H, the first of their rows; UINT64_MAX: there is none */
+    double largest_a;       /* the largest |a(i, j)|, scaled */
     double largest; /* the largest |l(i, k) u(k, j)| and |u(i, j)|: growth = largest / largest_a */
 } trs_elimination_outcome;
 
 typedef struct trs_elimination_job {
-    const void *a;                    /* the values of A, on the device */
-    void *val;                        /* L and U, on the device */
-    double shift, boost;              /* as in trs_ilu_options */
+    const void *a;       /* the values of A, on the device */
+    void *val;           /* L and U, on the device */
+    double shift, boost; /* as in trs_ilu_options; of L S L^H, as in trs_factor_options */
     trs_elimination_outcome *outcome; /* on the device */
     void *stream;
+    int8_t *sign;        /* [n] on the device: the diagonal of S; NULL: L U or L L^H */
+    const int8_t *signs; /* [n] on the device: those that pivots should have, 0: any; NULL: any */
 } trs_elimination_job;
 
 /* Choose a kernel for the pattern and make its schedule, on the device.  It waits.

@@ -2,7 +2,7 @@
  *
  * The pattern of A and of its factors, their order and their scaling are those of the last factorisation on the host:
  *
- *     (L U)(k, m) = scale (P (k)) A (P (k), Q (m))      or      L L^H = A (P, P)
+ *     (L U)(k, m) = scale (P (k)) A (P (k), Q (m))      or      L L^H = A (P, P)      or      L S L^H = A (P, P)
  *
  * and rows are not exchanged.  cuda/fronts implements it. */
 #ifndef TRS_FRONTS_H
@@ -17,6 +17,7 @@ typedef struct trs_fronts_pattern {
     trs_dtype dtype; /* of L, U and A */
     /* L L^H: of A the entries on and below the diagonal are read, and U is left out */
     bool cholesky;
+    bool indefinite;  /* with cholesky: L S L^H, where S has the signs of the pivots */
     const trs_mat *A; /* CSR or CSC */
     /* CSR or CSC, base 0, in the order of the pivots; of L U, L has a unit diagonal, stored or not */
     const trs_mat *L, *U;
@@ -27,10 +28,14 @@ typedef struct trs_fronts_pattern {
 typedef struct trs_fronts_job {
     const void *a; /* the values of A, in its order, on the device */
     void *l, *u;   /* the values of L and U, in their order, on the device; cholesky: u = NULL */
-    /* on the device.  Rows are pivots k = 0 .. n-1, and none is boosted.  largest is of L U alone, and is infinite if L or
+    /* on the device.  Rows are pivots k = 0 .. n-1.  largest is not of L L^H.  Of L U it is infinite if L or
      * U has no entry for a number of theirs that is not negligible: the factors that gave the patterns had a zero there. */
     trs_elimination_outcome *outcome;
     void *stream;
+    /* of L S L^H alone, as in trs_elimination_job; [n] by pivot */
+    double boost;
+    int8_t *sign;
+    const int8_t *signs;
 } trs_fronts_job;
 
 typedef struct trs_fronts_info {

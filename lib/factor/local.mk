@@ -35,6 +35,11 @@ check_PROGRAMS += tests/factor/t_again tests/factor/t_lu tests/factor/t_lu_refin
 tests_factor_t_lu_solve_device_SOURCES = tests/factor/t_lu_solve_device.c $(THERE)
 if HAVE_CHOLMOD
 check_PROGRAMS += tests/factor/suitesparse/t_static tests/factor/suitesparse/t_ldlt tests/factor/suitesparse/t_pairs
+tests_factor_suitesparse_t_ldlt_SOURCES = tests/factor/suitesparse/t_ldlt.c tests/factor/suitesparse/middle.h
+if HAVE_CUDA
+check_PROGRAMS += tests/factor/suitesparse/t_ldlt_device
+tests_factor_suitesparse_t_ldlt_device_SOURCES = tests/factor/suitesparse/t_ldlt_device.c tests/factor/suitesparse/middle.h $(THERE)
+endif
 endif
 endif
 endif

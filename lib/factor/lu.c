@@ -247,10 +247,10 @@ int trs_lu_keep_pattern(trs_lu *lu, const trs_mat *A)
     return rc;
 }
 
-/* A number of a DENSE matrix that was zero may not be so any more. */
+/* A number of a DENSE matrix that was zero may not be so any more.  Pivots of two rows are eliminated on the host. */
 static bool device_may_factor(const trs_lu *lu, const trs_mat *A, const trs_factors *f)
 {
-    return A->format != TRS_DENSE && !f->sign && (f->symbolic || !lu->host_only);
+    return A->format != TRS_DENSE && !f->block && (f->symbolic || !lu->host_only);
 }
 
 static int adopt_on_device(trs_lu *lu, const trs_mat *A, trs_factors *f)
@@ -319,7 +319,8 @@ static int check_middle(const trs_lu *lu, const char *asked)
     const int rc = trs_lu_settle(lu);
     if (rc) return rc;
     if (!lu->ready) return trs_lu_no_factors(lu, asked);
-    if (!lu->f.incomplete && lu->f.cholesky) return TRS_OK;
+    if (!lu->f.incomplete && lu->f.cholesky)
+        return lu->device && lu->f.sign ? trs_lu_device_signs((trs_lu *)lu) : TRS_OK;
     return trs_fail(TRS_ESUPPORT, "%s: it takes complete factors L D L' or L L'", asked);
 }
 

@@ -54,7 +54,7 @@ typedef struct trs_lu_order {
     int64_t n; /* of the arrays */
     int32_t *P, *Q;
     double *scale; /* [n] on a device: by row of A */
-    int8_t *sign;  /* [n] on a device */
+    int8_t *sign;  /* [n] on a device; factors that are computed there have their own */
     double *block; /* [4*n] on a device */
     /* on the host alone */
     int32_t *P_inverse, *Q_inverse; /* Q_inverse [Q [k]] = k */

@@ -17,6 +17,7 @@
 #include "lu_refine.h"
 #include "base/debug.h"
 #include "core/work.h"
+#include "device/lu_device.h"
 #include "matrix/on_device.h"
 #include "vectors/gather.h"
 
@@ -113,7 +114,8 @@ static int pivots(const job *j)
     const trs_lu *lu = j->lu;
     if (!lu->f.sign) return TRS_OK;
     if (j->work->on_device)
-        return trs_gpu_divide_by_pivots(j->work->type, (int32_t)j->work->n, j->nrhs, lu->there.sign,
+        return trs_gpu_divide_by_pivots(j->work->type, (int32_t)j->work->n, j->nrhs,
+                                        lu->device ? lu->device->sign : lu->there.sign,
                                         lu->f.block ? lu->there.block : NULL, j->y,
                                         j->exec->stream);
     divide_by_pivots(j);

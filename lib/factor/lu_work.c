@@ -150,7 +150,8 @@ static int put_order_there(trs_lu *lu)
     if (!rc) rc = put_permutation(lu, &ctx, f->Q, &lu->there.Q);
     if (!rc && f->scale) rc = put_array(&ctx, f->scale, f->L.n, sizeof *f->scale, &scale);
     lu->there.scale = scale;
-    if (!rc && f->sign) rc = put_array(&ctx, f->sign, f->L.n, sizeof *f->sign, &sign);
+    if (!rc && f->sign && !lu->device)
+        rc = put_array(&ctx, f->sign, f->L.n, sizeof *f->sign, &sign);
     lu->there.sign = sign;
     if (!rc && f->block) rc = put_array(&ctx, f->block, 4 * f->L.n, sizeof *f->block, &block);
     lu->there.block = block;

@@ -77,8 +77,18 @@ static void draw_values(problem *b, random_t *r)
             if (b->p.src[q] < 0 || (b->p.cholesky && b->p.idx[q] > i)) continue;
             const double length = (double)(b->p.ptr[i + 1] - b->p.ptr[i]);
             const zz v = random_value(b, b->p.idx[q] == i, length, r);
-            b->a[b->p.src[q]] = (zz)(float complex)v;
+            const bool turned = b->signs && b->p.idx[q] == i && i % 3 == 1;
+            b->a[b->p.src[q]] = (turned ? -1 : 1) * (zz)(float complex)v;
         }
+}
+
+void make_indefinite(problem *b)
+{
+    b->signs = zeroed(b->n, 1);
+    for (int i = 0; i < b->n; i++) {
+        if (i % 2) b->signs[i] = i % 3 == 1 ? -1 : 1;
+        if (i % 3 == 1) b->a[b->p.src[b->p.diag[i]]] *= -1;
+    }
 }
 
 problem *problem_new(char *entry, int n, trs_dtype dtype, bool cholesky, bool scaled, random_t *r)
@@ -130,6 +140,8 @@ void problem_send(problem *b, const char *kernel)
     d->to = put(b, p->to, nnz, sizeof *p->to);
     d->conjugate = put(b, p->conjugate, nnz, 1);
     d->scale = put(b, p->scale, n, sizeof *p->scale);
+    b->dev_signs = put(b, b->signs, n, 1);
+    b->dev_sign = put(b, b->signs, n, 1);
     b->dev_a = trs_gpu_new(&b->ctx, nnz, trs_size(b->dtype), "a test");
     b->dev_val = trs_gpu_new(&b->ctx, b->places, trs_size(b->dtype), "a test");
     b->dev_outcome = trs_gpu_new(&b->ctx, 1, sizeof *b->dev_outcome, "a test");
@@ -142,9 +154,11 @@ void problem_send(problem *b, const char *kernel)
 void problem_free(problem *b)
 {
     const trs_elimination_pattern *h = &b->p, *d = &b->on_device;
-    const void *host[] = {h->ptr, h->idx, h->diag, h->level, h->src, h->to, h->conjugate, h->scale};
-    const void *device[] = {d->ptr,       d->idx,   d->diag,  d->level,   d->src,        d->to,
-                            d->conjugate, d->scale, b->dev_a, b->dev_val, b->dev_outcome};
+    const void *host[] = {h->ptr, h->idx,       h->diag,  h->level, h->src,
+                          h->to,  h->conjugate, h->scale, b->signs};
+    const void *device[] = {d->ptr,         d->idx,       d->diag,     d->level, d->src,
+                            d->to,          d->conjugate, d->scale,    b->dev_a, b->dev_val,
+                            b->dev_outcome, b->dev_sign,  b->dev_signs};
     trs_elimination_destroy(b->e);
     for (size_t k = 0; k < sizeof host / sizeof *host; k++) free((void *)host[k]);
     for (size_t k = 0; k < sizeof device / sizeof *device; k++)
@@ -180,6 +194,8 @@ static void enqueue(problem *b, void *stream)
                                      .shift = b->shift,
                                      .boost = b->boost,
                                      .outcome = b->dev_outcome,
+                                     .sign = b->dev_sign,
+                                     .signs = b->dev_signs,
                                      .stream = stream};
     assert_status(trs_elimination_run(b->e, &job), TRS_OK);
 }
@@ -228,7 +244,7 @@ static double begin_row(const problem *b, reference *ref, int i)
         const zz a = p->src[q] < 0 ? 0 : b->a[p->src[q]];
         zz v = (p->conjugate && p->conjugate[q] ? conj(a) : a) * (p->scale ? p->scale[i] : 1);
         if (p->cholesky && p->idx[q] == i) v = creal(v);
-        if (!p->cholesky || p->idx[q] <= i) raise_to(&largest, size_of(v));
+        if (!p->cholesky || p->idx[q] <= i || b->signs) raise_to(&largest, size_of(v));
         if (p->idx[q] == i) v *= 1 + b->shift;
         ref->w[q] = v;
         ref->bound[q] = size_of(v);
@@ -255,19 +271,33 @@ static void subtract_row(const problem *b, reference *ref, const int64_t *where,
     }
 }
 
+/* The pivot of L S L^H in place of d. */
+static double signed_pivot(const problem *b, reference *ref, int i, double d, double least)
+{
+    const int own = d < 0 ? -1 : 1, sign = b->signs[i] ? b->signs[i] : own;
+    if (b->boost > 0 && sign * d < least) {
+        if (ref->o.boosted++ == 0) ref->o.first_boosted = (uint64_t)i;
+        raise_to(&ref->bound[b->p.diag[i]], least);
+        d = sign * least;
+    }
+    ref->sign[i] = d < 0 ? -1 : 1;
+    return d;
+}
+
 static trs_ilu_fault finish_pivot(const problem *b, reference *ref, int i, double least)
 {
     zz *d = &ref->w[b->p.diag[i]];
     for (int64_t q = b->p.ptr[i]; q < b->p.ptr[i + 1]; q++)
         if (!isfinite(creal(ref->w[q])) || !isfinite(cimag(ref->w[q]))) return TRS_ILU_INFINITE;
     if (b->p.cholesky) *d = creal(*d);
-    if (b->boost > 0 && (b->p.cholesky ? creal(*d) : size_of(*d)) < least) {
+    if (b->signs) *d = signed_pivot(b, ref, i, creal(*d), least);
+    else if (b->boost > 0 && (b->p.cholesky ? creal(*d) : size_of(*d)) < least) {
         if (b->p.cholesky || *d == 0) *d = least;
         else *d *= least / size_of(*d);
         raise_to(&ref->bound[b->p.diag[i]], least);
         ref->o.boosted++;
     }
-    if (b->p.cholesky && creal(*d) < 0) return TRS_ILU_NEGATIVE;
+    if (b->p.cholesky && !b->signs && creal(*d) < 0) return TRS_ILU_NEGATIVE;
     return *d == 0 ? TRS_ILU_ZERO : TRS_ILU_GOOD;
 }
 
@@ -293,7 +323,8 @@ reference reference_new(const problem *b)
 {
     reference ref = {.w = zeroed(b->p.nnz, sizeof *ref.w),
                      .bound = zeroed(b->p.nnz, sizeof *ref.bound),
-                     .o = {.first = UINT64_MAX}};
+                     .sign = zeroed(b->n, 1),
+                     .o = {.first = UINT64_MAX, .first_boosted = UINT64_MAX}};
     int64_t *where = zeroed(b->n, sizeof *where);
     for (int i = 0; i < b->n; i++) eliminate_row(b, &ref, where, i);
     free(where);
@@ -304,6 +335,7 @@ void reference_free(reference *ref)
 {
     free(ref->w);
     free(ref->bound);
+    free(ref->sign);
 }
 
 /* ---- the comparison -------------------------------------------------------------------------- */
@@ -314,8 +346,8 @@ static double error_of(const problem *b, const reference *ref, int64_t q, bool d
     const int64_t d = b->p.diag[b->p.idx[q]];
     double e = size_of(v - ref->w[q]), bound = ref->bound[q];
     if (isinf(bound)) return 0;
-    if (b->p.cholesky) { /* L has l(i, j) sqrt (u(j, j)), where l(j, j) = 1 */
-        const double root = sqrt(creal(ref->w[d]));
+    if (b->p.cholesky) { /* L has l(i, j) sqrt |u(j, j)|, where l(j, j) = 1 */
+        const double root = sqrt(fabs(creal(ref->w[d])));
         const zz l = diagonal ? 1 : ref->w[q];
         e = size_of(v - l * root);
         bound = (diagonal ? 1 : bound) * root + size_of(l) * ref->bound[d] / root;
@@ -348,6 +380,16 @@ static bool is_entry_kernel(const problem *b)
     return strcmp(trs_elimination_kernel(b->e), "entries") == 0;
 }
 
+static void compare_signs(problem *b, const reference *ref)
+{
+    int8_t *sign = zeroed(b->n, 1);
+    if (b->signs) {
+        assert_int_equal(trs_gpu_get(&b->ctx, sign, b->dev_sign, (size_t)b->n), TRS_OK);
+        assert_memory_equal(sign, ref->sign, (size_t)b->n);
+    }
+    free(sign);
+}
+
 static void compare_outcome(problem *b, const reference *ref)
 {
     const trs_elimination_outcome o = outcome_of(b), *w = &ref->o;
@@ -355,8 +397,10 @@ static void compare_outcome(problem *b, const reference *ref)
     const double most = is_entry_kernel(b) ? fmax(w->largest, ref->largest_outside) : w->largest;
     assert_int_equal(o.first, w->first);
     assert_int_equal(o.boosted, w->boosted);
+    assert_int_equal(o.first_boosted, w->first_boosted);
     assert_int_equal(o.bad > 0, w->bad > 0);
     if (w->bad) return;
+    compare_signs(b, ref);
     assert_at_most(fabs(o.largest_a - w->largest_a), relative * w->largest_a);
     assert_at_most(w->largest, o.largest * (1 + relative));
     assert_at_most(o.largest, most * (1 + relative));

@@ -13,11 +13,14 @@ typedef struct problem {
     trs_elimination_pattern p; /* on the host */
     zz *a;                     /* [nnz] the values of A, in its order */
     double shift, boost;
+    /* [n] of L S L^H, the signs that pivots should have; NULL: L U or L L^H */
+    int8_t *signs;
     /* on the device: */
     trs_context ctx;
     trs_elimination_pattern on_device;
     trs_elimination *e;
     void *dev_a, *dev_val;
+    int8_t *dev_sign, *dev_signs;
     trs_elimination_outcome *dev_outcome;
 } problem;
 
@@ -26,6 +29,8 @@ typedef struct problem {
  *     bool scaled ; its rows count a power of 2 times */
 problem *problem_new(char *entry, int n, trs_dtype dtype, bool cholesky, bool scaled, random_t *r);
 void problem_free(problem *b);
+/* L L^H becomes L S L^H: every third number on the diagonal is negative, and half of the signs are known. */
+void make_indefinite(problem *b);
 /* The pattern goes to the device, and the kernel is chosen: it is the named one, or any if NULL. */
 void problem_send(problem *b, const char *kernel);
 
@@ -39,6 +44,7 @@ typedef struct reference {
      * Inf / Inf and the like depend on how complex numbers are divided */
     double *bound;
     trs_elimination_outcome o;
+    int8_t *sign;           /* [n] S */
     double largest_outside; /* |l(i, k) u(k, j)| where (i, j) is no entry */
 } reference;
 

@@ -156,6 +156,24 @@ static void test_boost_and_shift(void **state)
     }
 }
 
+/* L S L^H; then pivots that are too small, or have another sign than expected. */
+static void test_indefinite(void **state)
+{
+    random_t r = {12};
+    (void)state;
+    for (int number = 0; number < SHAPES * 4; number += case_step()) {
+        problem *b = usual_problem((shape)(number / 4), number, true, false, &r);
+        make_indefinite(b);
+        problem_send(b, NULL);
+        run_and_compare(b);
+        b->boost = 1e-3;
+        for (int i = 5; i < b->n; i += 90) set_pivot(b, i, i % 2 ? -1 : 1e-7);
+        run_and_compare(b);
+        capture_and_compare(b, &r);
+        problem_free(b);
+    }
+}
+
 /* Pivots of which neither the inverse nor the square is a normal number. */
 static void test_far_from_one(void **state)
 {
@@ -193,6 +211,6 @@ int main(void)
         cmocka_unit_test(test_factors),         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_bad_pivots),      cmocka_unit_test(test_nan_in_a_row),
         cmocka_unit_test(test_boost_and_shift), cmocka_unit_test(test_far_from_one),
-        cmocka_unit_test(test_capture)};
+        cmocka_unit_test(test_indefinite),      cmocka_unit_test(test_capture)};
     return run_on_device(tests);
 }

@@ -148,6 +148,26 @@ static void test_boost_and_shift(void **state)
     assert_true(boosted > 50);
 }
 
+static void test_indefinite(void **state)
+{
+    random_t r = {28};
+    uint64_t boosted = 0;
+    (void)state;
+    for (int number = 0; number < SHAPES * 4; number += case_step()) {
+        problem *b = new_problem((shape)(number / 4), 300, number, true, &r);
+        make_indefinite(b);
+        problem_send(b, "entries");
+        run_and_compare(b);
+        for (int row = 7; row < b->n; row += 71) b->a[b->p.src[b->p.diag[row]]] = -0.125;
+        b->boost = 0.25;
+        run_and_compare(b);
+        boosted += outcome_of(b).boosted;
+        capture_and_compare(b, &r);
+        problem_free(b);
+    }
+    assert_true(boosted > 30 || case_step() > 1);
+}
+
 /* Pivots whose inverse overflows, or has lost digits: they are divided by. */
 static void test_far_from_one(void **state)
 {
@@ -220,7 +240,7 @@ int main(void)
         cmocka_unit_test(test_every_type),      cmocka_unit_test(test_long_rows),
         cmocka_unit_test(test_nothing),         cmocka_unit_test(test_bad_pivots),
         cmocka_unit_test(test_boost_and_shift), cmocka_unit_test(test_far_from_one),
-        cmocka_unit_test(test_capture)};
+        cmocka_unit_test(test_indefinite),      cmocka_unit_test(test_capture)};
     setenv("TRISOLVE_ELIMINATION", "entries", 1);
     if (has_device()) return cmocka_run_group_tests(tests, NULL, NULL);
     return cmocka_run_group_tests(anywhere, NULL, NULL);

@@ -51,12 +51,13 @@ typedef struct problem {
     int n;
     trs_dtype dtype;
     bool cholesky;
-    zz *b;          /* [n*n] by columns: the matrix in the order of the pivots, scaled */
-    zz *f;          /* [n*n] its factors */
-    bool *stored;   /* [n*n] A has the entry, in the order of the pivots */
-    bool *filled;   /* [n*n] so have the factors */
-    int64_t *P, *Q; /* [n] */
-    double *scale;  /* [n] by row of A; NULL */
+    bool indefinite; /* with cholesky: every third pivot is negative */
+    zz *b;           /* [n*n] by columns: the matrix in the order of the pivots, scaled */
+    zz *f;           /* [n*n] its factors */
+    bool *stored;    /* [n*n] A has the entry, in the order of the pivots */
+    bool *filled;    /* [n*n] so have the factors */
+    int64_t *P, *Q;  /* [n] */
+    double *scale;   /* [n] by row of A; NULL */
     trs_mat A, L, U;
     double largest; /* |b| */
 } problem;
@@ -160,7 +161,10 @@ static void choose_values(problem *q, random_t *r)
             if (i != j && q->stored[j * n + i]) q->b[j * n + i] = random_number(q, r);
     for (int j = 0; j < n && q->cholesky; j++)
         for (int i = 0; i < j; i++) q->b[i * n + j] = conj(q->b[j * n + i]);
-    for (int k = 0; k < n; k++) q->b[k * n + k] = 1 + (k % 7) / 8.0 + n / 2;
+    for (int k = 0; k < n; k++) {
+        const bool turned = q->indefinite && k % 3 == 1;
+        q->b[k * n + k] = (turned ? -1 : 1) * (1 + (k % 7) / 8.0 + n / 2);
+    }
     q->largest = 0;
     for (int64_t p = 0; p < (int64_t)n * n; p++) q->largest = larger(q->largest, cabs(q->b[p]));
 }
@@ -199,7 +203,7 @@ static void eliminate_full(problem *q)
                 f[j * n + i] -= f[k * n + i] * f[j * n + k];
     }
     for (int k = 0; k < n && q->cholesky; k++) {
-        const zz root = csqrt(f[k * n + k]);
+        const double root = sqrt(fabs(creal(f[k * n + k])));
         f[k * n + k] = root;
         for (int i = k + 1; i < n; i++) f[k * n + i] *= root;
     }
@@ -233,6 +237,7 @@ static trs_fronts_pattern pattern_of(const problem *q)
 {
     return (trs_fronts_pattern){.dtype = q->dtype,
                                 .cholesky = q->cholesky,
+                                .indefinite = q->indefinite,
                                 .A = &q->A,
                                 .L = &q->L,
                                 .U = &q->U,
@@ -369,6 +374,7 @@ typedef struct on_device { /* arrays of a job, and what comes back */
     trs_fronts_job job;
     void *a;
     void *l, *u; /* on the host */
+    int8_t *sign;
     trs_elimination_outcome outcome;
 } on_device;
 
@@ -383,6 +389,8 @@ static void device_begin(on_device *d, const problem *q)
     d->job.l = trs_gpu_new(&d->ctx, q->L.nnz, size, "L");
     d->job.u = q->cholesky ? NULL : trs_gpu_new(&d->ctx, q->U.nnz, size, "U");
     d->job.outcome = trs_gpu_new(&d->ctx, 1, sizeof d->outcome, "the outcome");
+    if (q->indefinite) d->job.sign = trs_gpu_new(&d->ctx, q->n, 1, "the signs of pivots");
+    d->sign = zeroed(q->n, 1);
     d->l = zeroed(q->L.nnz, size);
     d->u = zeroed(q->U.nnz, size);
     assert_true(d->job.a && d->job.l && d->job.outcome && (d->job.u || q->cholesky));
@@ -395,6 +403,8 @@ static void device_end(on_device *d)
     trs_gpu_free(&d->ctx, d->job.l);
     trs_gpu_free(&d->ctx, d->job.u);
     trs_gpu_free(&d->ctx, d->job.outcome);
+    trs_gpu_free(&d->ctx, d->job.sign);
+    free(d->sign);
     trs_gpu_drop_ring(&d->ctx);
     free(d->l);
     free(d->u);
@@ -411,6 +421,8 @@ static void device_run(on_device *d, const problem *q)
     if (!q->cholesky)
         assert_status(trs_gpu_get(&d->ctx, d->u, d->job.u, (size_t)q->U.nnz * size), TRS_OK);
     assert_status(trs_gpu_get(&d->ctx, &d->outcome, d->job.outcome, sizeof d->outcome), TRS_OK);
+    if (d->job.sign)
+        assert_status(trs_gpu_get(&d->ctx, d->sign, d->job.sign, (size_t)q->n), TRS_OK);
     free(a);
 }
 
@@ -430,8 +442,21 @@ static double largest_product(const problem *q)
     return most;
 }
 
+/* The largest |l|^2, |z| = |Re z| + |Im z|. */
+static double largest_square(const problem *q)
+{
+    double most = 0;
+    for (int64_t k = 0; k < q->n; k++)
+        for (int64_t i = k; i < q->n; i++) {
+            const zz l = q->f[k * q->n + i];
+            if (q->filled[k * q->n + i]) most = larger(most, fabs(creal(l)) + fabs(cimag(l)));
+        }
+    return most * most;
+}
+
 static void check_outcome(const problem *q, const trs_elimination_outcome *o)
 {
+    if (q->indefinite) assert_at_most(fabs(o->largest - largest_square(q)), 10 * tolerance(q));
     assert_true(o->bad == 0 && o->first == UINT64_MAX && o->boosted == 0);
     assert_at_most(fabs(o->largest_a - q->largest), tolerance(q));
     if (!q->cholesky) assert_at_most(fabs(o->largest - largest_product(q)), 10 * tolerance(q));
@@ -452,6 +477,8 @@ static void check_on_device(problem *q, random_t *r)
         assert_at_most(difference(q, &q->L, d.l, q->dtype, true), tolerance(q));
         if (!q->cholesky) assert_at_most(difference(q, &q->U, d.u, q->dtype, false), tolerance(q));
         check_outcome(q, &d.outcome);
+        for (int k = 0; k < q->n && q->indefinite; k++)
+            assert_int_equal(d.sign[k], k % 3 == 1 ? -1 : 1);
         if (again == 2) assert_memory_equal(before, d.l, (size_t)q->L.nnz * trs_size(q->dtype));
         memcpy(before, d.l, (size_t)q->L.nnz * trs_size(q->dtype));
     }
@@ -466,6 +493,58 @@ static void test_device(void **state)
         random_t r = {(uint64_t)k * 17 + 1};
         problem q = problem_new((shape)(k / 8), (trs_dtype)(k % 4), k / 4 % 2, k, &r);
         check_on_device(&q, &r);
+        problem_free(&q);
+    }
+}
+
+static void test_indefinite(void **state)
+{
+    (void)state;
+    for (int k = 0; k < SHAPES * 4; k += case_step()) {
+        random_t r = {(uint64_t)k * 19 + 5};
+        problem q = problem_new((shape)(k / 4), (trs_dtype)(k % 4), true, k, &r);
+        q.indefinite = true;
+        check_on_device(&q, &r);
+        problem_free(&q);
+    }
+}
+
+/* Pivot 20, -5 or 1e-9, which has a row of its own but for entries of 1e-6, becomes boost times the largest number of its row, in a
+ * small front and in a large one. */
+static void test_boost(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 8; k++) {
+        random_t r = {(uint64_t)k};
+        problem q = problem_new(k % 2 ? DENSE : STAR, k / 4 ? TRS_C64 : TRS_F64, true, 0, &r);
+        const bool wrong = k / 2 % 2;
+        const double largest = wrong ? 5 : 1e-6, pivot = 0.25 * largest;
+        int8_t *signs = zeroed(q.n, 1);
+        on_device d;
+        q.indefinite = true;
+        device_begin(&d, &q);
+        choose_values(&q, &r);
+        for (int i = 0; i < q.n; i++)
+            for (int j = 0; j < q.n; j++)
+                if ((i == 20) != (j == 20) && q.stored[j * q.n + i])
+                    q.b[j * q.n + i] = wrong ? 0 : 1e-6;
+        for (int i = 0; i < 20; i++) q.b[20 * q.n + i] = q.b[i * q.n + 20] = 0;
+        q.b[20 * q.n + 20] = wrong ? -5 : 1e-9;
+        signs[20] = 1;
+        d.job.boost = 0.25;
+        d.job.signs = trs_gpu_new(&d.ctx, q.n, 1, "signs");
+        assert_status(trs_gpu_put(&d.ctx, (void *)d.job.signs, signs, (size_t)q.n), TRS_OK);
+        device_run(&d, &q);
+        q.b[20 * q.n + 20] = pivot;
+        eliminate_full(&q);
+        assert_int_equal(d.outcome.boosted, 1);
+        assert_int_equal(d.outcome.first_boosted, 20);
+        assert_int_equal(d.outcome.bad, 0);
+        assert_int_equal(d.sign[20], 1);
+        assert_at_most(difference(&q, &q.L, d.l, q.dtype, true), tolerance(&q));
+        trs_gpu_free(&d.ctx, (void *)d.job.signs);
+        device_end(&d);
+        free(signs);
         problem_free(&q);
     }
 }
@@ -523,9 +602,11 @@ static void test_no_entry(void **state)
 int main(void)
 {
     const struct CMUnitTest host[] = {cmocka_unit_test(test_host), cmocka_unit_test(test_foreign)};
-    const struct CMUnitTest all[] = {cmocka_unit_test(test_host), cmocka_unit_test(test_foreign),
-                                     cmocka_unit_test(test_device), cmocka_unit_test(test_pivots),
-                                     cmocka_unit_test(test_no_entry)};
+    const struct CMUnitTest all[] = {
+        cmocka_unit_test(test_host),       cmocka_unit_test(test_foreign),
+        cmocka_unit_test(test_device),     cmocka_unit_test(test_pivots),
+        cmocka_unit_test(test_indefinite), cmocka_unit_test(test_boost),
+        cmocka_unit_test(test_no_entry)};
     if (has_device()) return cmocka_run_group_tests(all, NULL, NULL);
     return cmocka_run_group_tests(host, NULL, NULL);
 }

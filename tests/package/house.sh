@@ -28,7 +28,7 @@ lib/solvers
 lib/* lib/select
 cuda/runtime
 cuda/blocks cuda/matrix
-cuda/dataflow
+cuda/dataflow cuda/elimination
 cuda/*
 lib/core
 lib/batch lib/factor

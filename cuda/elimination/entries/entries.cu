@@ -41,7 +41,7 @@ template <class T> __device__ inline T absent()
 template <class T> __global__ void __launch_bounds__(PLAIN) largest_kernel(const entry_args<T> g)
 {
     const int64_t p = index_of_thread();
-    const bool is = p < g.s.nnz && g.s.kind[p] != ENTRY_UNUSED;
+    const bool is = p < g.s.nnz && (g.s.kind[p] != ENTRY_UNUSED || g.rules.sign);
     const int32_t row = is ? g.s.row[p] : -1;
     double v = is ? (double)size_of(read_a(g, p, g.p.src[p], g.s.kind[p] == ENTRY_PIVOT)) : 0;
     if (!(v >= 0)) v = 0;
@@ -99,11 +99,12 @@ template <class T> __device__ inline T factor_entry(const entry_args<T> &g, int6
 {
     const int32_t kind = g.s.kind[p];
     const T w = g.w[p];
-    if (kind == ENTRY_PIVOT && g.rules.cholesky) return root(w);
+    if (kind == ENTRY_PIVOT && g.rules.cholesky) return root(g.rules, w);
     if (kind < 0) return w;
     const T c = g.inv[kind];
     if (!g.rules.cholesky) return over_pivot(w, c);
-    const T by = number<T>(sqrt((double)real_part(c)));
+    const double re = (double)real_part(c);
+    const T by = number<T>(g.rules.sign ? copysign(sqrt(fabs(re)), re) : sqrt(re));
     return is_inverse(c) ? w * by : w / by;
 }
 

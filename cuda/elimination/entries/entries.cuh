@@ -90,7 +90,7 @@ __device__ inline T take_pivot(const entry_args<T> &g, int32_t i, T d, pivot_cou
 {
     bool boosted = false;
     const double least = g.rules.boost > 0 ? g.rules.boost * g.row_largest[i] : 0.0;
-    d = boosted_pivot(g.rules, d, least, boosted);
+    d = used_pivot(g.rules, i, d, least, boosted);
     counts.boosted += boosted;
     return d;
 }

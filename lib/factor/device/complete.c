@@ -1,6 +1,7 @@
 /* complete.c: complete factors that are computed on a device, by the pivots that a library has found on the host.
  *
  *     (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), without further exchanges, on all of the fill that any values may make
+ *     L S L^H     = A(P, P), S with 1 and -1 on its diagonal
  *
  * Their rows are those of A(P, Q) with the fill, and row k counts scale(P(k)) times.  When new values do not
  * suit the pivots, the host has to find others. */
@@ -19,6 +20,8 @@ static const double most_products = 1 << 28, many_an_entry = 20;
 /* Most fill of the pattern alone, relative to what the library found: values may cancel, but not often. */
 enum { MOST_FILL = 3 };
 static const double default_limit = 1e6;
+/* Of L S L^H, relative to that of the first factors, which the regularisation of A bounds; as again/again.c has it. */
+static const double slack = 10;
 /* Of pivots that nobody has compared with others, the growth that is no reason for better ones. */
 static const double first_limit = 1e2;
 
@@ -65,7 +68,10 @@ static int64_t most_fill(const trs_lu *lu)
 
 static double growth_limit(const trs_lu *lu)
 {
-    return lu->growth_limit > 0 ? lu->growth_limit : default_limit;
+    const trs_factors *f = &lu->f;
+    if (lu->growth_limit > 0) return lu->growth_limit;
+    if (!f->sign || !(f->largest_a > 0)) return default_limit;
+    return fmax(default_limit, slack * f->largest_l * f->largest_l / f->largest_a);
 }
 
 /* That of the values which the factors are made of. */

@@ -110,8 +110,9 @@ static int fetch_values(trs_lu *lu)
 int trs_lu_device_fetch(trs_lu *lu)
 {
     fetched h = {0};
-    if (lu->device->fronts) return fetch_values(lu);
-    int rc = fetch_arrays(lu, &h);
+    int rc = lu->f.sign ? trs_lu_device_signs(lu) : TRS_OK;
+    if (rc || lu->device->fronts) return rc ? rc : fetch_values(lu);
+    rc = fetch_arrays(lu, &h);
     if (!rc) rc = host_arrays(lu);
     if (!rc) take_fetched(lu, &h);
     trs_lu_free(lu, h.ptr, h.diag, h.idx, h.val);

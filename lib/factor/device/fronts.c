@@ -25,7 +25,8 @@ static int put_pattern(trs_lu_device *d, int k, const trs_mat *m)
 static int analyse(trs_lu *lu, const trs_mat *A, double limit)
 {
     const trs_factors *f = &lu->f;
-    const trs_fronts_pattern p = {f->L.dtype, f->cholesky, A, &f->L, &f->U, f->P, f->Q, f->scale};
+    const trs_fronts_pattern p = {f->L.dtype, f->cholesky, f->sign != NULL, A, &f->L, &f->U,
+                                  f->P,       f->Q,        f->scale};
     int rc = trs_lu_device_new(lu, A, f->L.dtype, limit, lu->refactors || f->symbolic);
     trs_lu_device *d = lu->device;
     if (rc) return rc;

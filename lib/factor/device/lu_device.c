@@ -29,10 +29,29 @@ static void *new_values(trs_context *ctx, void **to, int64_t count, trs_dtype t)
     return *to;
 }
 
+/* Pivots of L S L^H. */
+static int new_signs(trs_lu *lu)
+{
+    trs_lu_device *d = lu->device;
+    const int64_t n = lu->f.L.n;
+    d->boost = lu->boost;
+    d->sign = trs_gpu_new(&d->ctx, n, 1, "the signs of pivots");
+    if (!d->sign || !lu->signs) return d->sign ? TRS_OK : TRS_EMEM;
+    d->signs = trs_gpu_new(&d->ctx, n, 1, "the signs of pivots");
+    int8_t *signs = trs_lu_alloc(lu, n, 1, "the signs of pivots");
+    for (int64_t k = 0; k < n && signs; k++) signs[k] = lu->signs[lu->f.P[k]];
+    int rc = TRS_EMEM;
+    if (d->signs && signs) rc = trs_gpu_put(&d->ctx, d->signs, signs, (size_t)n);
+    trs_lu_free(lu, signs);
+    return rc;
+}
+
 int trs_lu_device_values(trs_lu *lu, const trs_mat *A)
 {
     trs_lu_device *d = lu->device;
     trs_context *ctx = &d->ctx;
+    const int rc = lu->f.sign ? new_signs(lu) : TRS_OK;
+    if (rc) return rc;
     d->outcome = trs_gpu_new(ctx, 1, sizeof *d->outcome, "the outcome of a factorisation");
     bool there = d->outcome && new_values(ctx, &d->val, d->numbers, d->dtype);
     if (there && A->dtype != d->dtype)
@@ -68,7 +87,8 @@ void trs_lu_device_free(trs_lu *lu)
     trs_fronts_destroy(d->fronts);
     trs_gpu_lu_rows_free(&d->ctx, &d->rows);
     trs_gpu_branch_free(&d->ctx, d->branch);
-    void *const all[] = {d->val, d->sent, d->converted, d->rounded, d->scale, d->outcome};
+    void *const all[] = {d->val,   d->sent,    d->converted, d->rounded,
+                         d->scale, d->outcome, d->sign,      d->signs};
     for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) trs_gpu_free(&d->ctx, all[k]);
     drop_patterns(d);
     trs_gpu_drop_scratch(&d->ctx);
@@ -242,6 +262,7 @@ static int judge(trs_lu *lu, const trs_elimination_outcome *o)
 {
     const double growth = growth_of(o);
     lu->info.boosted = (int64_t)o->boosted;
+    if (lu->f.sign) lu->info.first_boosted = o->boosted ? lu->f.P[o->first_boosted] : -1;
     if (!isfinite(o->largest_a)) return trs_fail(TRS_EMATRIX, "a value of A is not finite");
     if (o->bad) return say_fault(lu, o);
     if (growth <= lu->device->limit) return TRS_OK;
@@ -259,13 +280,29 @@ static int read_outcome(trs_lu_device *d, void *stream, trs_elimination_outcome 
     return TRS_OK;
 }
 
+/* Wait for the last update. */
+static int wait_for_outcome(trs_lu_device *d, trs_elimination_outcome *o)
+{
+    const int rc = trs_gpu_wait_for_all(&d->ctx);
+    return rc ? rc : trs_gpu_get(&d->ctx, o, d->outcome, sizeof *o);
+}
+
+int trs_lu_device_signs(trs_lu *lu)
+{
+    trs_lu_device *d = lu->device;
+    trs_elimination_outcome o;
+    int rc = wait_for_outcome(d, &o);
+    if (!rc) rc = judge(lu, &o);
+    if (rc == TRS_EPIVOT) return trs_fail(TRS_ESTATE, "%s", trs_message());
+    return rc ? rc : trs_gpu_get(&d->ctx, lu->f.sign, d->sign, (size_t)lu->f.L.n);
+}
+
 int trs_lu_device_status(trs_lu *lu, int64_t *bad, int64_t *first, double *growth)
 {
     trs_lu_device *d = lu->device;
     trs_elimination_outcome o;
     double plans;
-    int rc = trs_gpu_wait_for_all(&d->ctx);
-    if (!rc) rc = trs_gpu_get(&d->ctx, &o, d->outcome, sizeof o);
+    int rc = wait_for_outcome(d, &o);
     if (rc) return rc;
     *bad = (int64_t)o.bad;
     *first = o.bad ? (int64_t)(o.first / 4) : -1;
@@ -304,8 +341,10 @@ static int take_values(trs_lu_device *d, const trs_mat *A, void *stream, const v
 static int compute(trs_lu_device *d, const void *a, void *stream)
 {
     void *const u = (char *)d->val + (size_t)d->first_u * trs_size(d->dtype);
-    const trs_fronts_job by_fronts = {a, d->val, u, d->outcome, stream};
-    const trs_elimination_job job = {a, d->val, d->shift, d->boost, d->outcome, stream};
+    const trs_fronts_job by_fronts = {a,      d->val,   u,       d->outcome,
+                                      stream, d->boost, d->sign, d->signs};
+    const trs_elimination_job job = {a,          d->val, d->shift, d->boost,
+                                     d->outcome, stream, d->sign,  d->signs};
     if (d->fronts) return trs_fronts_run(d->fronts, &by_fronts);
     return trs_elimination_run(d->elimination, &job);
 }

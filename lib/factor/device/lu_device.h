@@ -36,6 +36,8 @@ typedef struct trs_lu_device {
     trs_lu_rows rows;
     double *scale;
     double shift, boost;
+    /* of L S L^H, [n] in the order of the pivots: S, and the signs that pivots should have; NULL: there is none */
+    int8_t *sign, *signs;
 } trs_lu_device;
 
 /* Make lu->device with what all factors have, and the device current. */
@@ -65,8 +67,10 @@ int trs_lu_device_make(trs_lu *lu, const trs_lu_task *task, bool *made);
 int trs_lu_device_update(trs_lu *lu, const trs_mat *A, void *stream);
 /* Wait, and report as trs_lu_status does. */
 int trs_lu_device_status(trs_lu *lu, int64_t *bad, int64_t *first, double *growth);
-/* Copy L and U to lu->f: L + U - I by rows, or L; of fronts, L and U as the library has them. */
+/* Copy L and U to lu->f: L + U - I by rows, or L; of fronts, L and U as the library has them; and S. */
 int trs_lu_device_fetch(trs_lu *lu);
+/* Wait, and copy S of L S L^H to lu->f; lu->info counts the pivots that were boosted.  TRS_ESTATE: a pivot was bad. */
+int trs_lu_device_signs(trs_lu *lu);
 void trs_lu_device_free(trs_lu *lu);
 
 /* ---- complete factors (complete.c) -------------------------------------------------------------- */

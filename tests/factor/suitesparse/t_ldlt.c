@@ -1,12 +1,7 @@
 /* t_ldlt.c: L S L^H = A(P, P) of Hermitian matrices that are not definite, against the full matrix; their inertia against
  * eigenvalues by Jacobi's method; pivots that are replaced. */
+#include "middle.h"
 #include "tests/common/counter.h"
-#include "tests/common/full.h"
-#include "trisolve-suitesparse.h"
-
-#ifdef HAVE_LAPACKE
-#include <lapacke.h>
-#endif
 
 enum { N = 36, LOWER_PART = 13, NRHS = 3 };
 
@@ -30,15 +25,6 @@ static trs_lu *factored(const trs_mat *m, const trs_factor_options *opt)
     return lu;
 }
 
-/* [K B'; B -M] with K and M positive definite. */
-static full quasi_definite(bool is_complex)
-{
-    full A = hermitian(N, is_complex, 12);
-    for (int j = N - LOWER_PART; j < N; j++)
-        for (int i = N - LOWER_PART; i < N; i++) A.a[i + N * j] *= -1;
-    return A;
-}
-
 static void round_to(full *A, trs_dtype t)
 {
     char one[16];
@@ -48,88 +34,7 @@ static void round_to(full *A, trs_dtype t)
     }
 }
 
-/* ---- eigenvalues -------------------------------------------------------------------------------------- */
-
-/* How many are negative.  [Re -Im; Im Re] is real and symmetric, and has each of them twice. */
-static int negative_eigenvalues(const full *A)
-{
-    const int n = A->n, m = 2 * n;
-    double *s = calloc((size_t)(m * m), sizeof *s);
-    int negative = 0;
-    for (int j = 0; j < n; j++)
-        for (int i = 0; i < n; i++) {
-            const zz z = A->a[i + n * j];
-            s[i + m * j] = s[i + n + m * (j + n)] = creal(z);
-            s[i + n + m * j] = cimag(z);
-            s[i + m * (j + n)] = -cimag(z);
-        }
-    for (int sweep = 0; sweep < 30; sweep++)
-        for (int p = 0; p < m; p++)
-            for (int q = p + 1; q < m; q++) {
-                const double angle = 0.5 * atan2(2 * s[p + m * q], s[q + m * q] - s[p + m * p]);
-                const double c = cos(angle), d = sin(angle);
-                for (int k = 0; k < m; k++) {
-                    const double x = s[p + m * k], y = s[q + m * k];
-                    s[p + m * k] = c * x - d * y, s[q + m * k] = d * x + c * y;
-                }
-                for (int k = 0; k < m; k++) {
-                    const double x = s[k + m * p], y = s[k + m * q];
-                    s[k + m * p] = c * x - d * y, s[k + m * q] = d * x + c * y;
-                }
-            }
-    for (int p = 0; p < m; p++) negative += s[p + m * p] < 0;
-    free(s);
-    assert_int_equal(negative % 2, 0);
-    return negative / 2;
-}
-
 /* ---- factors ------------------------------------------------------------------------------------------ */
-
-static void check_inertia(const trs_lu *lu, const full *A)
-{
-    int64_t positive, negative;
-    assert_int_equal(trs_lu_inertia(lu, &positive, &negative, NULL), TRS_OK);
-    assert_int_equal(negative, negative_eigenvalues(A));
-    assert_int_equal(positive, A->n - negative);
-}
-
-static void check_factors(const trs_lu *lu, const full *A)
-{
-    const int n = A->n;
-    double diagonal[N];
-    char beside[16 * N];
-    trs_mat l;
-    const int64_t *P;
-    assert_int_equal(trs_lu_factors(lu, &l, NULL, &P, NULL, NULL), TRS_OK);
-    assert_int_equal(trs_lu_middle(lu, diagonal, beside, NULL), TRS_OK);
-    full L = unfold(&l), LS = full_new(n, A->is_complex),
-         sizes = full_new(n, false); /* L S, |L| |S| */
-    for (int k = 0; k < n; k++)
-        for (int i = 0; i < n; i++) {
-            LS.a[i + n * k] += L.a[i + n * k] * diagonal[k];
-            sizes.a[i + n * k] += cabs(L.a[i + n * k] * diagonal[k]);
-            if (k + 1 == n) continue;
-            const zz s = get_value(beside, l.dtype, k);
-            LS.a[i + n * (k + 1)] += L.a[i + n * k] * s;
-            LS.a[i + n * k] += L.a[i + n * (k + 1)] * conj(s);
-            sizes.a[i + n * (k + 1)] += cabs(L.a[i + n * k] * s);
-            sizes.a[i + n * k] += cabs(L.a[i + n * (k + 1)] * s);
-        }
-    for (int j = 0; j < n; j++)
-        for (int i = 0; i < n; i++) {
-            zz sum = -A->a[P[i] + n * P[j]];
-            double size = cabs(sum);
-            for (int k = 0; k < n; k++) {
-                sum += LS.a[i + n * k] * conj(L.a[j + n * k]);
-                size += creal(sizes.a[i + n * k]) * cabs(L.a[j + n * k]);
-            }
-            if (!(cabs(sum) <= 8 * n * DBL_EPSILON * size))
-                fail_msg("(%d, %d): %g of %g", i, j, cabs(sum), size);
-        }
-    free(L.a);
-    free(LS.a);
-    free(sizes.a);
-}
 
 static void check_solves(trs_lu *lu, const trs_mat *m)
 {
@@ -167,7 +72,7 @@ static void every_form(void **state)
     (void)state;
     for (int c = 0; c < 2; c++)
         for (int k = 0; k < FORMS; k++) {
-            full A = quasi_definite(c);
+            full A = quasi_definite(N, LOWER_PART, c);
             round_to(&A, c ? forms[k].cplx : forms[k].real);
             trs_mat m = show_full(&A, &forms[k]);
             trs_lu *lu = factored(&m, NULL);
@@ -266,7 +171,7 @@ static void updates(void **state)
     for (int c = 0; c < 2; c++) {
         counter calls = {.fail_at = -1};
         const trs_factor_options counted = {.plan.memory = counted_memory(&calls)};
-        full A = quasi_definite(c), B = full_new(N, c);
+        full A = quasi_definite(N, LOWER_PART, c), B = full_new(N, c);
         for (int j = 0; j < N; j++)
             for (int i = 0; i < N; i++) B.a[i + N * j] = A.a[i + N * j] * (i == j ? 1.5 : 1);
         trs_mat a = show_full(&A, &plain), b = show_full(&B, &plain), L, fresh;
@@ -338,32 +243,6 @@ static int64_t blocks_of(const trs_lu *lu)
     return blocks;
 }
 
-/* How many eigenvalues are negative, by D of LAPACK's factors. */
-static int negative_by_lapack(const full *A)
-{
-#ifdef HAVE_LAPACKE
-    const int n = A->n;
-    int negative = 0;
-    zz *a = malloc((size_t)(n * n) * sizeof *a);
-    lapack_int pivot[N];
-    memcpy(a, A->a, (size_t)(n * n) * sizeof *a);
-    assert_int_equal(LAPACKE_zhetrf(LAPACK_COL_MAJOR, 'L', n, a, n, pivot), 0);
-    for (int k = 0; k < n; k++) {
-        const double d = creal(a[k + n * k]);
-        if (pivot[k] > 0) negative += d < 0;
-        else { /* a block, whose determinant is negative */
-            const double e = creal(a[k + 1 + n * (k + 1)]), size = cabs(a[k + 1 + n * k]);
-            assert_true(d * e < size * size);
-            negative++, k++;
-        }
-    }
-    free(a);
-    return negative;
-#else
-    return negative_eigenvalues(A);
-#endif
-}
-
 /* [H B'; B 0], where H has zeros on its diagonal as well, rows in any order, and numbers of many sizes. */
 static full saddle_point(bool is_complex, int lower, double spread)
 {
@@ -422,7 +301,7 @@ static void saddle_points_solved(void **state)
     (void)state;
     for (int c = 0; c < 2; c++)
         for (int k = 0; k < FORMS; k++) {
-            full A = quasi_definite(c);
+            full A = quasi_definite(N, LOWER_PART, c);
             for (int j = N - LOWER_PART; j < N; j++)
                 for (int i = N - LOWER_PART; i < N; i++) A.a[i + N * j] = 0;
             for (int i = 0; i < LOWER_PART; i++) {
@@ -520,7 +399,7 @@ static void refused(void **state)
     trs_lu *lu;
     for (int c = 0; c < 3;
          c++) { /* not symmetric; a diagonal that is not real; an entry without its mirror image */
-        full A = quasi_definite(true);
+        full A = quasi_definite(N, LOWER_PART, true);
         if (c == 0) A.a[1] = 3, A.a[N] = 2;
         if (c == 1) A.a[0] += I;
         if (c == 2) A.a[0] = 0, A.a[N] = 1, A.a[1] = 0;
@@ -566,7 +445,7 @@ static void no_memory(void **state)
 {
     (void)state;
     const int8_t signs[N] = {1};
-    full A = quasi_definite(false), B = saddle();
+    full A = quasi_definite(N, LOWER_PART, false), B = saddle();
     no_memory_for(&A, signs);
     no_memory_for(&B, NULL);
     free(A.a);

@@ -16,8 +16,16 @@
 #include <string.h>
 
 /* Columns with nearly the same rows become runs: 5 % of entries that are zero made factors of maros-r7's KKT system in 56 ms
- * instead of 83, and did not matter where runs are short. */
+ * instead of 83, and did not matter where runs are short.  A device, which factors later values, has runs of its own, and
+ * knows no such entry. */
 static const double ZEROS = 0.05;
+
+/* On a device other methods prefer nested dissection, which has fewer levels.  It eliminates rows of a KKT system that have only
+ * their regularisation before those that give them good pivots: that of stocfor3 then has a pivot that is zero. */
+static const char *order_of(const trs_lu *lu, const char *ordering)
+{
+    return ordering || lu->opt.device <= 0 ? ordering : "amd";
+}
 
 typedef struct analysis {
     trs_symbolic *d;
@@ -41,7 +49,9 @@ static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool name
     if (!a) return TRS_EMEM;
     memset(a, 0, sizeof *a);
     int rc = find_pairs(lu, A, &a->rows);
-    if (!rc) rc = trs_symbolic_new(lu, A, ordering, a->rows.mate, ZEROS, &a->d);
+    const double zeros = lu->opt.device <= 0 || a->rows.mate ? ZEROS : 0;
+    ordering = order_of(lu, ordering);
+    if (!rc) rc = trs_symbolic_new(lu, A, ordering, a->rows.mate, zeros, &a->d);
     if (!rc) rc = trs_symbolic_find(lu, a->d);
     a->rows.d = a->d;
     if (!rc) rc = trs_ldlt_rows_make(lu, A, &a->rows);

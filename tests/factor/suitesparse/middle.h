@@ -1,0 +1,129 @@
+/* middle.h: L S L^H = A(P, P) against the full matrix, and its inertia against LAPACK's, or eigenvalues by Jacobi's method. */
+#ifndef TRS_TESTS_MIDDLE_H
+#define TRS_TESTS_MIDDLE_H
+
+#include "tests/common/full.h"
+#include "trisolve-suitesparse.h"
+
+#ifdef HAVE_LAPACKE
+#include <lapacke.h>
+#endif
+
+/* [K B'; B -M] with K and M positive definite, M of so many rows. */
+static inline full quasi_definite(int n, int lower, bool is_complex)
+{
+    full A = hermitian(n, is_complex, n / 3);
+    for (int j = n - lower; j < n; j++)
+        for (int i = n - lower; i < n; i++) A.a[i + n * j] *= -1;
+    return A;
+}
+
+/* How many are negative.  [Re -Im; Im Re] is real and symmetric, and has each of them twice. */
+static inline int negative_eigenvalues(const full *A)
+{
+    const int n = A->n, m = 2 * n;
+    double *s = calloc((size_t)(m * m), sizeof *s);
+    int negative = 0;
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++) {
+            const zz z = A->a[i + n * j];
+            s[i + m * j] = s[i + n + m * (j + n)] = creal(z);
+            s[i + n + m * j] = cimag(z);
+            s[i + m * (j + n)] = -cimag(z);
+        }
+    for (int sweep = 0; sweep < 30; sweep++)
+        for (int p = 0; p < m; p++)
+            for (int q = p + 1; q < m; q++) {
+                const double angle = 0.5 * atan2(2 * s[p + m * q], s[q + m * q] - s[p + m * p]);
+                const double c = cos(angle), d = sin(angle);
+                for (int k = 0; k < m; k++) {
+                    const double x = s[p + m * k], y = s[q + m * k];
+                    s[p + m * k] = c * x - d * y, s[q + m * k] = d * x + c * y;
+                }
+                for (int k = 0; k < m; k++) {
+                    const double x = s[k + m * p], y = s[k + m * q];
+                    s[k + m * p] = c * x - d * y, s[k + m * q] = d * x + c * y;
+                }
+            }
+    for (int p = 0; p < m; p++) negative += s[p + m * p] < 0;
+    free(s);
+    assert_int_equal(negative % 2, 0);
+    return negative / 2;
+}
+
+/* How many eigenvalues are negative, by D of LAPACK's factors. */
+static inline int negative_by_lapack(const full *A)
+{
+#ifdef HAVE_LAPACKE
+    const int n = A->n;
+    int negative = 0;
+    zz *a = malloc((size_t)(n * n) * sizeof *a);
+    lapack_int *pivot = malloc((size_t)n * sizeof *pivot);
+    memcpy(a, A->a, (size_t)(n * n) * sizeof *a);
+    assert_int_equal(LAPACKE_zhetrf(LAPACK_COL_MAJOR, 'L', n, a, n, pivot), 0);
+    for (int k = 0; k < n; k++) {
+        const double d = creal(a[k + n * k]);
+        if (pivot[k] > 0) negative += d < 0;
+        else { /* a block, whose determinant is negative */
+            const double e = creal(a[k + 1 + n * (k + 1)]), size = cabs(a[k + 1 + n * k]);
+            assert_true(d * e < size * size);
+            negative++, k++;
+        }
+    }
+    free(a);
+    free(pivot);
+    return negative;
+#else
+    return negative_eigenvalues(A);
+#endif
+}
+
+/* ---- factors ------------------------------------------------------------------------------------------ */
+
+static inline void check_inertia(const trs_lu *lu, const full *A)
+{
+    int64_t positive, negative;
+    assert_int_equal(trs_lu_inertia(lu, &positive, &negative, NULL), TRS_OK);
+    assert_int_equal(negative, A->n > 50 ? negative_by_lapack(A) : negative_eigenvalues(A));
+    assert_int_equal(positive, A->n - negative);
+}
+
+static inline void check_factors(const trs_lu *lu, const full *A)
+{
+    const int n = A->n;
+    double *diagonal = calloc(3 * (size_t)n, sizeof *diagonal), *beside = diagonal + n;
+    trs_mat l;
+    const int64_t *P;
+    assert_int_equal(trs_lu_factors(lu, &l, NULL, &P, NULL, NULL), TRS_OK);
+    assert_int_equal(trs_lu_middle(lu, diagonal, beside, NULL), TRS_OK);
+    full L = unfold(&l), LS = full_new(n, A->is_complex),
+         sizes = full_new(n, false); /* L S, |L| |S| */
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < n; i++) {
+            LS.a[i + n * k] += L.a[i + n * k] * diagonal[k];
+            sizes.a[i + n * k] += cabs(L.a[i + n * k] * diagonal[k]);
+            if (k + 1 == n) continue;
+            const zz s = get_value(beside, l.dtype, k);
+            LS.a[i + n * (k + 1)] += L.a[i + n * k] * s;
+            LS.a[i + n * k] += L.a[i + n * (k + 1)] * conj(s);
+            sizes.a[i + n * (k + 1)] += cabs(L.a[i + n * k] * s);
+            sizes.a[i + n * k] += cabs(L.a[i + n * (k + 1)] * s);
+        }
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++) {
+            zz sum = -A->a[P[i] + n * P[j]];
+            double size = cabs(sum);
+            for (int k = 0; k < n; k++) {
+                sum += LS.a[i + n * k] * conj(L.a[j + n * k]);
+                size += creal(sizes.a[i + n * k]) * cabs(L.a[j + n * k]);
+            }
+            if (!(cabs(sum) <= 8 * n * DBL_EPSILON * size))
+                fail_msg("(%d, %d): %g of %g", i, j, cabs(sum), size);
+        }
+    free(diagonal);
+    free(L.a);
+    free(LS.a);
+    free(sizes.a);
+}
+
+#endif

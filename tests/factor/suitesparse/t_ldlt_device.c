@@ -1,0 +1,274 @@
+/* t_ldlt_device.c: L S L^H that a device computes, with pivots of one row: the factors of new values against the full matrix, their
+ * inertia, determinant and solves; pivots that are replaced as the host replaces them; what stays on the host. */
+#include "middle.h"
+
+#include "tests/factor/there.h"
+
+#include "base/number/number.h"
+
+static trs_lu_info info_of(const trs_lu *lu)
+{
+    trs_lu_info info;
+    assert_int_equal(trs_lu_get_info(lu, &info), TRS_OK);
+    return info;
+}
+
+static trs_lu *factored(const trs_mat *m, trs_factor_options opt, bool there)
+{
+    trs_lu *lu;
+    opt.method = "ldlt";
+    if (there) opt.plan.device = TRS_CUDA(0);
+    const int rc = trs_factor(&lu, m, &opt);
+    if (rc) fail_msg("%s", trs_message());
+    return lu;
+}
+
+static void round_to(full *A, trs_dtype t)
+{
+    char one[16];
+    for (int k = 0; k < A->n * A->n; k++) {
+        set_value(one, t, 0, A->a[k]);
+        A->a[k] = get_value(one, t, 0);
+    }
+}
+
+/* Solve with the plans on the device, for numbers of this type. */
+static void check_solve(trs_lu *lu, const trs_mat *m, double tolerance)
+{
+    const int n = (int)m->n;
+    const size_t bytes = (size_t)n * size_of(m->dtype);
+    char *b = calloc(2, bytes), *x = b + bytes;
+    trs_error e;
+    for (int k = 0; k < n; k++) set_value(b, m->dtype, k, number(trs_is_complex(m->dtype)));
+    void *v = array_there(b, bytes);
+    assert_int_equal(trs_lu_solve(lu, TRS_N, 1, v, n, v, n, NULL), TRS_OK);
+    assert_int_equal(trs_device_get(TRS_CUDA(0), x, v, bytes), TRS_OK);
+    assert_int_equal(trs_backward_error(m, TRS_N, 1, b, n, x, n, TRS_COL_MAJOR, &e), TRS_OK);
+    if (!(e.omega <= tolerance)) fail_msg("omega %g", e.omega);
+    free_there(v);
+    free(b);
+}
+
+/* The same as that of L U by the host. */
+static void check_determinant(const trs_lu *lu, const trs_mat *m)
+{
+    trs_det det, other;
+    trs_lu *by_lu;
+    const trs_factor_options opt = {.method = "umfpack"};
+    assert_int_equal(trs_factor(&by_lu, m, &opt), TRS_OK);
+    assert_int_equal(trs_lu_determinant(lu, &det), TRS_OK);
+    assert_int_equal(trs_lu_determinant(by_lu, &other), TRS_OK);
+    assert_int_equal(det.exponent, other.exponent);
+    assert_true(fabs(det.re - other.re) <= 1e-10);
+    trs_lu_destroy(by_lu);
+}
+
+static void check(trs_lu *lu, const twin *t)
+{
+    assert_int_equal(trs_lu_status(lu, NULL, NULL, NULL), TRS_OK);
+    check_inertia(lu, &t->A);
+    check_factors(lu, &t->A);
+    check_solve(lu, &t->m, 1e3 * eps_of(t->m.dtype));
+}
+
+/* ---- new values ---------------------------------------------------------------------------------------- */
+
+/* By entries or rows, and, where n is large, by fronts.  New values come from either side, the last ones without a pattern, and all
+ * signs change each time. */
+static void new_values(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    for (int c = 0; c < 2; c++)
+        for (int k = 0; k < FORMS; k++) {
+            const int n = k % 2 ? 120 : 36;
+            full A = quasi_definite(n, n / 3, c);
+            round_to(&A, c ? forms[k].cplx : forms[k].real);
+            twin t = twin_new(A, &forms[k]);
+            const bool sparse = forms[k].format != TRS_DENSE;
+            trs_lu *lu = factored(k % 2 ? &t.d : &t.m, (trs_factor_options){0}, true);
+            assert_int_equal(info_of(lu).kernel != NULL, sparse);
+            if (sparse) assert_int_equal(!strcmp(info_of(lu).kernel, "fronts"), n > 100);
+            check(lu, &t);
+            for (int side = 0; side < 3; side++) {
+                for (int p = 0; p < n * n; p++) A.a[p] *= p % (n + 1) ? -1 : -2;
+                twin_renew(&t);
+                trs_mat values = side == 1 ? t.m : t.d;
+                if (side == 2) values.ptr = values.idx = NULL;
+                assert_int_equal(trs_lu_update(lu, &values), TRS_OK);
+                check(lu, &t);
+            }
+            if (!c && !trs_is_single(t.m.dtype)) check_determinant(lu, &t.m);
+            trs_lu_destroy(lu);
+            twin_free(&t);
+        }
+}
+
+/* A by one triangle; plans in single precision. */
+static void half_and_single(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    for (int single = 0; single < 2; single++) {
+        full A = quasi_definite(36, 13, true), half = full_new(36, true);
+        twin t = twin_new(A, &plain);
+        for (int j = 0; j < A.n; j++)
+            for (int i = j; i < A.n; i++) half.a[i + A.n * j] = A.a[i + A.n * j];
+        trs_mat m = show_full(&half, &plain);
+        m.kind = TRS_LOWER | TRS_SELFADJOINT;
+        trs_lu *lu = factored(&m, (trs_factor_options){.single = single}, true);
+        assert_non_null(info_of(lu).kernel);
+        assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
+        check_inertia(lu, &A);
+        check_factors(lu, &A);
+        check_solve(lu, &t.m, single ? 1e-4 : 1e-13);
+        trs_lu_destroy(lu);
+        hide(&m);
+        free(half.a);
+        twin_free(&t);
+    }
+}
+
+/* A captured update is replayed with values of other inertia. */
+static void replayed(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    for (int n = 36; n <= 120; n += 84) {
+        full A = quasi_definite(n, n / 3, false);
+        twin t = twin_new(A, &plain);
+        trs_lu *lu = factored(&t.m, (trs_factor_options){.boost = 1e-12}, true);
+        cudaStream_t s = new_stream();
+        const trs_exec exec = {.stream = s};
+        begin_capture(s);
+        const int rc = trs_lu_update_on(lu, &t.d, &exec);
+        cudaGraphExec_t graph = end_capture(s);
+        assert_int_equal(rc, TRS_OK);
+        for (int step = 0; step < 5; step++) {
+            for (int k = step; k < n; k += 4) A.a[k + n * k] *= -1;
+            twin_renew(&t);
+            assert_int_equal(cudaGraphLaunch(graph, s), cudaSuccess);
+            check_inertia(lu, &A); /* it waits */
+            check(lu, &t);
+        }
+        cudaGraphExecDestroy(graph);
+        cudaStreamDestroy(s);
+        trs_lu_destroy(lu);
+        twin_free(&t);
+    }
+}
+
+/* ---- pivots -------------------------------------------------------------------------------------------- */
+
+/* What one lu says of pivots, in the order of A. */
+static void pivots_of(trs_lu *lu, int n, double *pivot)
+{
+    const int64_t *P;
+    int8_t *sign = malloc((size_t)n);
+    trs_mat m;
+    assert_int_equal(trs_lu_factors(lu, &m, NULL, &P, NULL, NULL), TRS_OK);
+    assert_int_equal(trs_lu_inertia(lu, NULL, NULL, sign),
+                     info_of(lu).boosted ? TRS_EPIVOT : TRS_OK);
+    full L = unfold(&m);
+    for (int k = 0; k < n; k++)
+        pivot[P[k]] = sign[k] * creal(L.a[k + n * k]) * creal(L.a[k + n * k]);
+    free(L.a);
+    free(sign);
+}
+
+/* Pivots with another sign than expected, or that are too small, are replaced, counted and located as the host does. */
+static void boosted(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    for (int turn = 0; turn < 8; turn++) {
+        const int n = turn % 2 ? 120 : 36;
+        full A = quasi_definite(n, n / 3, turn / 4);
+        int8_t signs[120];
+        double here[120], there[120];
+        for (int k = 0; k < n; k++) signs[k] = k < n - n / 3 ? 1 : -1;
+        for (int k = 0; k < n; k += 5) signs[k] = 0;
+        twin t = twin_new(A, &plain);
+        const trs_factor_options opt = {
+            .boost = 0.01, .signs = turn / 2 % 2 ? signs : NULL, .ordering = "natural"};
+        trs_lu *a = factored(&t.m, opt, false), *b = factored(&t.m, opt, true);
+        assert_int_equal(info_of(b).boosted, 0);
+        A.a[3 + n * 3] *= -1;
+        A.a[7 + n * 7] = A.a[0] * 1e-8;
+        for (int i = 0; i < n; i++) { /* what replaces a pivot changes the others little */
+            if (i != 3) A.a[3 + n * i] *= 0.01, A.a[i + n * 3] *= 0.01;
+            if (i != 7) A.a[7 + n * i] *= 1e-4, A.a[i + n * 7] *= 1e-4;
+        }
+        twin_renew(&t);
+        assert_int_equal(trs_lu_update(a, &t.m), TRS_OK);
+        assert_int_equal(trs_lu_update(b, &t.d), TRS_OK);
+        assert_int_equal(trs_lu_status(b, NULL, NULL, NULL), TRS_OK);
+        assert_int_equal(info_of(a).boosted, info_of(b).boosted);
+        assert_int_equal(info_of(a).first_boosted, info_of(b).first_boosted);
+        assert_true(info_of(b).boosted > 0);
+        pivots_of(a, n, here);
+        pivots_of(b, n, there);
+        for (int k = 0; k < n; k++)
+            assert_true(fabs(here[k] - there[k]) <= 1e-9 * fabs(here[k]) + 1e-12);
+        trs_lu_destroy(a);
+        trs_lu_destroy(b);
+        twin_free(&t);
+    }
+}
+
+/* [e 1; 1 1] with a small e: its factors grow, which is reported; or the host factors, and what follows is compared with that. */
+static void growth(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    for (int refactors = 0; refactors < 2; refactors++) {
+        full A = full_new(3, false);
+        for (int k = 0; k < 9; k++) A.a[k] = k % 4 ? 1 : 4;
+        twin t = twin_new(A, &plain);
+        const trs_factor_options opt = {.ordering = "natural", .on_growth = refactors};
+        trs_lu *lu = factored(&t.m, opt, true);
+        A.a[0] = 1e-9;
+        twin_renew(&t);
+        assert_int_equal(trs_lu_update(lu, &t.d), TRS_OK);
+        assert_int_equal(trs_lu_status(lu, NULL, NULL, NULL), refactors ? TRS_OK : TRS_EGROWTH);
+        assert_int_equal(trs_lu_inertia(lu, NULL, NULL, NULL), refactors ? TRS_OK : TRS_EGROWTH);
+        A.a[0] = 0; /* there is no such pivot */
+        memset((void *)t.m.val, 0, sizeof(double));
+        send_values(&t.d, &t.m);
+        const int rc = trs_lu_update(lu, &t.d);
+        if (refactors) assert_int_equal(rc, TRS_EPIVOT);
+        else {
+            int64_t row;
+            assert_int_equal(trs_lu_status(lu, NULL, &row, NULL), TRS_EPIVOT);
+            assert_int_equal(row, 0);
+        }
+        assert_int_equal(trs_lu_inertia(lu, NULL, NULL, NULL), TRS_ESTATE);
+        trs_lu_destroy(lu);
+        twin_free(&t);
+    }
+}
+
+/* Pivots of two rows stay on the host, which says so. */
+static void pairs(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    full A = full_new(36, false);
+    for (int k = 0; k < A.n; k += 2) A.a[k + 1 + A.n * k] = A.a[k + A.n * (k + 1)] = 1 + 0.1 * k;
+    twin t = twin_new(A, &plain);
+    trs_lu *lu = factored(&t.m, (trs_factor_options){0}, true);
+    assert_null(info_of(lu).kernel);
+    assert_int_equal(trs_lu_update(lu, &t.m), TRS_OK);
+    check(lu, &t);
+    trs_lu_destroy(lu);
+    twin_free(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(new_values), cmocka_unit_test(half_and_single), cmocka_unit_test(replayed),
+        cmocka_unit_test(boosted),    cmocka_unit_test(growth),          cmocka_unit_test(pairs),
+    };
+    return cmocka_run_group_tests_name("ldlt_device", tests, NULL, NULL);
+}
