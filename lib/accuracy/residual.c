@@ -144,7 +144,8 @@ static int each_column(columns *c)
     return rc;
 }
 
-bool trs_is_worse(long double a, long double b)
+/* Is a a worse error than b?  NaN is worse than any number. */
+static bool is_worse(long double a, long double b)
 {
     return !isnan(b) && (isnan(a) || a > b);
 }
@@ -164,11 +165,11 @@ void trs_residual(const trs_mat *A, trs_op op, trs_column b, trs_column x, const
         s->im[i] = zb[1] - s->im[i];
         const long double r = magnitude(s->re[i], s->im[i]), bsize = magnitude(zb[0], zb[1]);
         const long double omega = r / (s->size[i] + bsize + safmin);
-        if (e->row < 0 || trs_is_worse(omega, worst)) worst = omega, e->row = i;
-        if (trs_is_worse(r, rnorm)) rnorm = r;
-        if (trs_is_worse(bsize, bnorm)) bnorm = bsize;
-        if (trs_is_worse(magnitude(zx[0], zx[1]), xnorm)) xnorm = magnitude(zx[0], zx[1]);
-        if (trs_is_worse(s->row[i], anorm)) anorm = s->row[i];
+        if (e->row < 0 || is_worse(omega, worst)) worst = omega, e->row = i;
+        if (is_worse(r, rnorm)) rnorm = r;
+        if (is_worse(bsize, bnorm)) bnorm = bsize;
+        if (is_worse(magnitude(zx[0], zx[1]), xnorm)) xnorm = magnitude(zx[0], zx[1]);
+        if (is_worse(s->row[i], anorm)) anorm = s->row[i];
     }
     long double scale = anorm * (xnorm + safmin) + bnorm + safmin;
     e->omega = (double)worst;
@@ -178,10 +179,10 @@ void trs_residual(const trs_mat *A, trs_op op, trs_column b, trs_column x, const
 
 void trs_error_fold(trs_error *all, const trs_error *one, int r)
 {
-    if (one->row >= 0 && (all->row < 0 || trs_is_worse(one->omega, all->omega)))
+    if (one->row >= 0 && (all->row < 0 || is_worse(one->omega, all->omega)))
         all->omega = one->omega, all->row = one->row, all->col = r;
-    if (trs_is_worse(one->residual, all->residual)) all->residual = one->residual;
-    if (trs_is_worse(one->normwise, all->normwise)) all->normwise = one->normwise;
+    if (is_worse(one->residual, all->residual)) all->residual = one->residual;
+    if (is_worse(one->normwise, all->normwise)) all->normwise = one->normwise;
     if (one->stop > all->stop) all->stop = one->stop;
 }
 

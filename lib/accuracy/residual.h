@@ -42,9 +42,6 @@ void trs_residual(const trs_mat *A, trs_op op, trs_column b, trs_column x, const
 /* Let `all`, the worst errors of some columns, include those of column r. */
 void trs_error_fold(trs_error *all, const trs_error *one, int r);
 
-/* Is a a worse error than b?  NaN is worse than any number. */
-bool trs_is_worse(long double a, long double b);
-
 /* ---- with all arrays on the device of A; the arguments are checked, and n and nrhs are not 0 ------------------------ */
 
 /* The lines of op(A).  Of a Hermitian A of which one triangle is stored, the whole is made on the host and copied there. */

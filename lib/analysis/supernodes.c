@@ -169,15 +169,6 @@ int trs_supernodes_of(trs_context *ctx, const trs_fundamental *f, trs_supernodes
     return rc;
 }
 
-int trs_supernodes_make(trs_context *ctx, const trs_tri *t, trs_supernodes *s)
-{
-    trs_fundamental f;
-    int rc = trs_fundamental_make(ctx, t, &f);
-    if (!rc) rc = trs_supernodes_of(ctx, &f, s);
-    trs_fundamental_free(ctx, &f);
-    return rc;
-}
-
 void trs_supernodes_free(trs_context *ctx, trs_supernodes *s)
 {
     trs_free(&ctx->mem, s->supernode);

@@ -147,8 +147,6 @@ bool trs_supernodes_common(const trs_tri *t, int64_t columns, int64_t rows);
 struct trs_fundamental;
 
 int trs_supernodes_of(trs_context *ctx, const struct trs_fundamental *f, trs_supernodes *s);
-/* Of a triangle of which the fundamental supernodes are not known. */
-int trs_supernodes_make(trs_context *ctx, const trs_tri *t, trs_supernodes *s);
 void trs_supernodes_free(trs_context *ctx, trs_supernodes *s); /* the numbers stay */
 
 #endif

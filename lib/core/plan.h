@@ -184,8 +184,6 @@ int trs_plan_finish(trs_plan *p, double start);
 /* ---- facts (plan_info.c) ----------------------------------------------------------------------- */
 
 int trs_plan_keep_topo(trs_plan *p); /* makes p->topo, if the host has the levels of T */
-/* Fill in info->bytes_host and bytes_device, with those of the solver unless it is NULL. */
-void trs_plan_bytes(const trs_plan *p, const trs_solver *solver, trs_info *info);
 /* TRS_OK, or TRS_EMEM: the plan would need more memory with this solver than the limit allows. */
 int trs_plan_check_limit(const trs_plan *p, const trs_solver *solver);
 /* Add to p->reason. */

@@ -83,7 +83,8 @@ static int64_t solver_bytes(const trs_plan *p, const trs_operator *op, const trs
     return solver->bytes(&s);
 }
 
-void trs_plan_bytes(const trs_plan *p, const trs_solver *solver, trs_info *info)
+/* Fill in info->bytes_host and bytes_device, with those of the solver unless it is NULL. */
+static void plan_bytes(const trs_plan *p, const trs_solver *solver, trs_info *info)
 {
     const int64_t n = p->info.n;
     info->bytes_host = (int64_t)sizeof *p + (p->P ? 8 * n : 0);
@@ -105,7 +106,7 @@ int trs_plan_check_limit(const trs_plan *p, const trs_solver *solver)
 {
     trs_info info;
     if (!p->ctx.limit) return TRS_OK;
-    trs_plan_bytes(p, solver, &info);
+    plan_bytes(p, solver, &info);
     const int64_t most = info.bytes_host > info.bytes_device ? info.bytes_host : info.bytes_device;
     if (most <= p->ctx.limit) return TRS_OK;
     return trs_fail(TRS_EMEM, "the plan would need %.3g bytes, over the limit", (double)most);
@@ -199,7 +200,7 @@ static void fill_info(trs_plan *p, trs_info *info)
     info->costs = p->ctx.costs;
     if (!info->analysis) info->analysis = "";
     if (p->state == TRS_FAILED) return;
-    trs_plan_bytes(p, solver, info);
+    plan_bytes(p, solver, info);
     for (int k = 0; k < p->sides; k++) {
         const trs_side *side = &p->side[k];
         if (side->solves > info->solves) info->solves = side->solves;

@@ -4,7 +4,18 @@
 #include "tests/common/dags.h"
 #include "tests/analysis/supernodal_reference.h"
 
+#include "analysis/trapezoids.h"
+
 #include <math.h>
+
+static int make_supernodes(trs_context *ctx, const trs_tri *t, trs_supernodes *s)
+{
+    trs_fundamental f;
+    int rc = trs_fundamental_make(ctx, t, &f);
+    if (!rc) rc = trs_supernodes_of(ctx, &f, s);
+    trs_fundamental_free(ctx, &f);
+    return rc;
+}
 
 /* The rows of D and S of a supernode of a chain: the columns are those of the supernodes of the chain, and the late
  * columns are the same for all of them. */
@@ -183,7 +194,7 @@ static void check_solve(const trs_tri *t, const trs_supernodes *s)
 
 static void compare(trs_context *ctx, const trs_tri *t, trs_supernodes *s)
 {
-    assert_int_equal(trs_supernodes_make(ctx, t, s), TRS_OK);
+    assert_int_equal(make_supernodes(ctx, t, s), TRS_OK);
     check_rows(t, s);
     check_stored(t, s);
     check_levels(s);
@@ -326,7 +337,7 @@ static void check_threads(const trs_tri *t)
     assert_true(t->nnz > TRS_SHARED_FROM);
     for (int k = 0; k < 3; k++) {
         trs_context ctx = {.threads = threads[k]};
-        assert_int_equal(trs_supernodes_make(&ctx, t, &s[k]), TRS_OK);
+        assert_int_equal(make_supernodes(&ctx, t, &s[k]), TRS_OK);
         assert_same(&s[0], &s[k]);
     }
     for (int k = 0; k < 3; k++) trs_supernodes_free(&(trs_context){0}, &s[k]);
@@ -378,7 +389,7 @@ static void test_out_of_memory(void **state)
     for (long allowed = 0; refused; allowed++) {
         assert_true(allowed < 1000);
         memory = (counter){.fail_at = allowed};
-        rc = trs_supernodes_make(&poor, &t, &s);
+        rc = make_supernodes(&poor, &t, &s);
         if (!rc) trs_supernodes_free(&poor, &s);
         assert_int_equal(memory.live, 0);
         refused = was_refused(&memory);

@@ -2,6 +2,7 @@
 # quickstart.sh: ./quickstart on machines of several kinds, which stubs on the PATH play: packages that are
 # missing, no network, no root, a home or a checkout that cannot be written, two runs at once.
 . "${TRS_SRCDIR:-.}/tests/common/tap.sh"
+unset NO_INSTALL CONFIGURE_FLAGS
 
 # ---- a machine ------------------------------------------------------------------------------------
 # tools/ has what any system has, stubs/ what packages bring.  state/ tells the stubs what to play:

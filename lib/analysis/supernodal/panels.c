@@ -12,7 +12,8 @@
 
 /* ---- edges by level ------------------------------------------------------------------------------------- */
 
-int trs_compare_edges(const void *a, const void *b)
+/* Orders edges by level and source. */
+static int compare_edges(const void *a, const void *b)
 {
     const trs_edge *x = a, *y = b;
     if (x->level != y->level) return x->level < y->level ? -1 : 1;
@@ -25,7 +26,7 @@ static void insert_each(trs_edge *e, int32_t count)
 {
     for (int32_t k = 1, at; k < count; k++) {
         const trs_edge here = e[k];
-        for (at = k; at > 0 && trs_compare_edges(&here, &e[at - 1]) < 0; at--) e[at] = e[at - 1];
+        for (at = k; at > 0 && compare_edges(&here, &e[at - 1]) < 0; at--) e[at] = e[at - 1];
         e[at] = here;
     }
 }
@@ -38,7 +39,7 @@ static void sort_some(void *user, int64_t begin, int64_t end)
         trs_edge *e = node->edge;
         for (int32_t k = 0; k < node->edges; k++) e[k].level = b->level[e[k].source];
         if (node->edges <= FEW_EDGES) insert_each(e, node->edges);
-        else qsort(e, (size_t)node->edges, sizeof *e, trs_compare_edges);
+        else qsort(e, (size_t)node->edges, sizeof *e, compare_edges);
     }
 }
 
@@ -155,7 +156,7 @@ static void add_large(pen *p, const trs_node *node)
 static int32_t add_late(trs_edge *list, int32_t count, const trs_edge *e)
 {
     int32_t k = count;
-    while (k > 0 && trs_compare_edges(&list[k - 1], e) > 0) k--;
+    while (k > 0 && compare_edges(&list[k - 1], e) > 0) k--;
     if (k > 0 && list[k - 1].source == e->source) {
         list[k - 1].column_mask |= e->column_mask;
         return count;
@@ -192,7 +193,7 @@ static void add_in_chain(pen *p, const trs_node *node)
     trs_edge late[TRS_CHAIN_LATE];
     const int32_t count = late_of_chain(p->b, chain, late);
     while (end > first && end[-1].source >= chain) end--;
-    while (count && end > first && trs_compare_edges(&end[-1], &late[0]) >= 0) end--;
+    while (count && end > first && compare_edges(&end[-1], &late[0]) >= 0) end--;
     add_early(p, first, end);
     add_diagonal(p, chain);
     for (int32_t k = 0; k < count; k++)

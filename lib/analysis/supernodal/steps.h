@@ -88,7 +88,4 @@ int trs_list_tasks(trs_build *b, trs_supernodes *s);       /* tasks.c */
 
 void trs_finders_free(trs_build *b); /* dag.c: the edges */
 
-/* Orders edges by level and source. */
-int trs_compare_edges(const void *a, const void *b);
-
 #endif

@@ -446,7 +446,7 @@ TRS_FMA_CLONES static void FN(solve_backward)(void *user, int thread, int team)
     else FN(solve_own)(g, thread, team, 1, -1, false);
 }
 
-TRS_CLONES static void FN(solve_many)(void *user, int thread, int team)
+TRS_FMA_CLONES static void FN(solve_many)(void *user, int thread, int team)
 {
     group *g = user;
     if (IS_COMPLEX && g->job->conj) FN(solve_own)(g, thread, team, FN(LANES), FN(LANES), true);
