@@ -12,6 +12,7 @@ import trisolve
 jax = pytest.importorskip("jax")
 if not hasattr(jax, "ffi"):
     pytest.skip("JAX is older than 0.5", allow_module_level=True)
+jax.config.update("jax_platforms", "cpu")  # trisolve.jax runs there alone
 jnp = jax.numpy
 tj = pytest.importorskip("trisolve.jax")
 pytestmark = needs_suitesparse

@@ -100,7 +100,9 @@ def test_second_gradients(rng, device, trans, dtype, triangle):
     A, values = matrix(rng, dtype, device)
     solver = tt.Solver(A if device == "cpu" else made(A, values), triangle)
     inputs = values.requires_grad_(), random(rng, (N, 2), dtype, device).requires_grad_()
-    assert torch.autograd.gradgradcheck(lambda v, b: solver(v, b, trans), inputs, fast_mode=True)
+    nondeterministic = 0.0 if device == "cpu" else 1e-10  # PyTorch adds what belongs to one row in any order
+    assert torch.autograd.gradgradcheck(lambda v, b: solver(v, b, trans), inputs, fast_mode=True,
+                                        nondet_tol=nondeterministic)
 
 
 @pytest.mark.parametrize("trans", "NTH")

@@ -40,6 +40,7 @@ SCHEMA = ("(Tensor values, Tensor b, Tensor rows, Tensor columns, Tensor indptr,
 def solve(values: Any, b: Any, rows: Any, columns: Any, indptr: Any, home: int, op: int, rank: int) -> Any:
     """Solve op(A) x = b: values are (..., nnz), and b has `rank` dimensions behind those of the batch."""
     lead = np.broadcast_shapes(values.shape[:-1], b.shape[: b.ndim - rank])  # that of PyTorch loads SymPy
+    b = b.contiguous() if b.is_cuda else b  # the library copies no b on a device, and stores x as b
     x = b.new_empty((*lead, *b.shape[b.ndim - rank:]))
     pattern = [] if Home.of(home).one_pattern else [there(columns), there(indptr)]
     run([there(values.contiguous()), there(b), *pattern], [there(x)], home, op, rank)
