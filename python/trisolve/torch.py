@@ -175,8 +175,7 @@ class Solver:
 
     Notes
     -----
-    To find out whether values are new they are compared with the last ones, for which a CUDA device is waited for:
-    `factor` does without.
+    Each call compares its values with the last ones, and waits for a CUDA device to do so.  `factor` compares nothing.
 
     Examples
     --------

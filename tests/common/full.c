@@ -79,6 +79,16 @@ zz get_value(const void *a, trs_dtype t, int64_t k)
     return t == TRS_C64 ? ((const zz *)a)[k] : ((const float complex *)a)[k];
 }
 
+/* By way of memory: gcc 12 leaves out the conversion of a complex number to single precision and back. */
+void round_to(full *f, trs_dtype t)
+{
+    if (t != TRS_F32 && t != TRS_C32) return;
+    for (int k = 0; k < f->n * f->n; k++) {
+        const volatile float re = (float)creal(f->a[k]), im = (float)cimag(f->a[k]);
+        f->a[k] = CMPLX(re, im);
+    }
+}
+
 trs_mat show_full(const full *f, const form *s)
 {
     const int n = f->n;

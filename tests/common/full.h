@@ -50,6 +50,7 @@ size_t size_of(trs_dtype t); /* bytes of a number */
 double eps_of(trs_dtype t);
 void set_value(void *a, trs_dtype t, int64_t k, zz v);
 zz get_value(const void *a, trs_dtype t, int64_t k);
+void round_to(full *f, trs_dtype t);             /* its numbers become those that the type holds */
 trs_mat show_full(const full *f, const form *s); /* its entries that are not zero; then hide */
 void hide(trs_mat *m);
 /* rc is code, the lu says so, and is not solved with; destroys it. */

@@ -29,13 +29,6 @@ static full matrix(shape s, int n, bool is_complex, bool symmetric)
     return f;
 }
 
-/* Round the values to the type, as the library gets them. */
-static void round_to(full *f, trs_dtype t)
-{
-    if (t == TRS_F32 || t == TRS_C32)
-        for (int k = 0; k < f->n * f->n; k++) f->a[k] = (zz)(float complex)f->a[k];
-}
-
 /* ILU(0) by its definition: elimination of a full matrix, in which entries outside the pattern are dropped as soon as they
  * appear. */
 static full plain_ilu(const full *A)

@@ -127,16 +127,6 @@ static void perturb(full *A, bool symmetric, double by)
         }
 }
 
-/* By way of memory: gcc 12 leaves out the conversion of a complex number to single precision and back. */
-static void round_to(full *f, trs_dtype t)
-{
-    if (!trs_is_single(t)) return;
-    for (int k = 0; k < f->n * f->n; k++) {
-        const volatile float re = (float)creal(f->a[k]), im = (float)cimag(f->a[k]);
-        f->a[k] = CMPLX(re, im);
-    }
-}
-
 static void renew(twin *t, bool symmetric)
 {
     perturb(&t->A, symmetric, 0.01);

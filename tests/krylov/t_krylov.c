@@ -57,16 +57,6 @@ static double residual_of(const full *f, trs_op op, trs_dtype t, const void *b, 
     return (double)sqrtl(square);
 }
 
-/* Numbers as the type holds them. */
-static void round_to(full *f, trs_dtype t)
-{
-    zz one;
-    for (int k = 0; k < f->n * f->n; k++) {
-        set_value(&one, t, 0, f->a[k]);
-        f->a[k] = get_value(&one, t, 0);
-    }
-}
-
 /* A method with A as a full matrix of doubles. */
 static trs_krylov_info solve_full(trs_krylov_method method, int n, const double *rows,
                                   const double *b, double *x, const trs_krylov_goal *goal,

@@ -9,7 +9,7 @@
 #include <lapacke.h>
 #endif
 
-/* [K B'; B -M] with K and M positive definite, M of so many rows. */
+/* [K B'; B -M] with K and M positive definite, M of `lower` rows. */
 static inline full quasi_definite(int n, int lower, bool is_complex)
 {
     full A = hermitian(n, is_complex, n / 3);

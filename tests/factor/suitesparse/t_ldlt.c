@@ -25,15 +25,6 @@ static trs_lu *factored(const trs_mat *m, const trs_factor_options *opt)
     return lu;
 }
 
-static void round_to(full *A, trs_dtype t)
-{
-    char one[16];
-    for (int k = 0; k < A->n * A->n; k++) {
-        set_value(one, t, 0, A->a[k]);
-        A->a[k] = get_value(one, t, 0);
-    }
-}
-
 /* ---- factors ------------------------------------------------------------------------------------------ */
 
 static void check_solves(trs_lu *lu, const trs_mat *m)

@@ -23,15 +23,6 @@ static trs_lu *factored(const trs_mat *m, trs_factor_options opt, bool there)
     return lu;
 }
 
-static void round_to(full *A, trs_dtype t)
-{
-    char one[16];
-    for (int k = 0; k < A->n * A->n; k++) {
-        set_value(one, t, 0, A->a[k]);
-        A->a[k] = get_value(one, t, 0);
-    }
-}
-
 /* Solve with the plans on the device, for numbers of this type. */
 static void check_solve(trs_lu *lu, const trs_mat *m, double tolerance)
 {

@@ -33,16 +33,6 @@ static void find_others(int count, const int64_t *rows, int64_t *others)
     }
 }
 
-/* The entries of A are those that the type t holds. */
-static void round_to(full *A, trs_dtype t)
-{
-    char one[16];
-    for (int k = 0; k < A->n * A->n; k++) {
-        set_value(one, t, 0, A->a[k]);
-        A->a[k] = get_value(one, t, 0);
-    }
-}
-
 static void check_complement(const full *A, int count, const int64_t *rows, const void *S)
 {
 #ifdef HAVE_LAPACKE
