@@ -11,12 +11,9 @@
  *     CLONES       TRS_CLONES for real numbers, TRS_FMA_CLONES for complex ones (number/clones.h)
  *
  * Headers of functions for T (divide.h, vector.h) are read once for each type. */
-#include <complex.h>
-#include <math.h>
+#include "base/number/cmplx.h"
 
-#ifndef CMPLX /* the C library defines it for gcc only */
-#define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))
-#endif
+#include <math.h>
 
 #define TRS_GLUE_(name, suffix) name##_##suffix
 #define TRS_GLUE(name, suffix)  TRS_GLUE_(name, suffix)

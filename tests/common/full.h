@@ -10,10 +10,10 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "base/number/cmplx.h"
 #include "report.h"
 #include "trisolve-sparse.h"
 
-#include <complex.h>
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>

@@ -13,10 +13,10 @@
 
 #include "analysis/level.h"
 #include "analysis/supernodes.h"
+#include "base/number/cmplx.h"
 #include "core/plan.h"
 #include "report.h"
 
-#include <complex.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -300,11 +300,11 @@ static void test_nothing(void **state)
         double x[] = {5, NAN}, history[2];
         trs_krylov_goal goal = {.guess = 1, .history = history, .max_iterations = 1};
         trs_krylov_info info = solve_full((trs_krylov_method)m, 2, A, zero, x, &goal, 0);
-        assert_true(info.stop == TRS_STOP_CONVERGED && !info.iterations && !info.residual);
+        assert_true(info.stop == TRS_STOP_CONVERGED && !info.iterations && info.residual == 0);
         assert_true(x[0] == 0 && x[1] == 0 && history[0] == 0);
         x[0] = x[1] = 1;
         info = solve_full((trs_krylov_method)m, 2, A, b, x, &goal, 0);
-        assert_true(info.stop == TRS_STOP_CONVERGED && !info.iterations && !info.residual);
+        assert_true(info.stop == TRS_STOP_CONVERGED && !info.iterations && info.residual == 0);
         assert_true(x[0] == 1 && x[1] == 1 && info.products > 0);
         goal = (trs_krylov_goal){.atol = 5};
         info = solve_full((trs_krylov_method)m, 2, A, b, x, &goal, 0);
