@@ -21,3 +21,11 @@ endif
 EXTRA_PROGRAMS += tests/analysis/time_analysis tests/analysis/time_device
 tests_analysis_time_analysis_SOURCES = tests/analysis/time_analysis.c $(PROBLEMS)
 tests_analysis_time_device_SOURCES = tests/analysis/time_device.c $(PROBLEMS)
+
+# simulates several GPUs: doc/scale.md
+EXTRA_PROGRAMS += tests/analysis/scale
+tests_analysis_scale_SOURCES = tests/analysis/scale.c $(PROBLEMS)
+TESTS += tests/analysis/scale.sh
+tests/analysis/scale.log: tests/analysis/scale
+CLEANFILES += tests/analysis/scale
+EXTRA_DIST += tests/analysis/scale.sh
