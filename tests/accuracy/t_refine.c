@@ -319,6 +319,9 @@ static void test_wrong_use(void **state)
                                     table[k].b, table[k].ld, table[k].x, table[k].ld, NULL,
                                     table[k].steps, NULL, NULL),
                          table[k].code);
+    c.ptr = NULL;
+    assert_int_equal(trs_refine(plan, &c, TRS_N, 1, b, 5, x, 5, NULL, 3, NULL, NULL), TRS_EARG);
+    assert_memory_equal(trs_message(), "refine: ", 8);
     c.device = TRS_CUDA(0);
     assert_int_equal(trs_refine(plan, &c, TRS_N, 1, b, 5, x, 5, NULL, 3, NULL, NULL), TRS_ESUPPORT);
     trs_plan_destroy(plan);

@@ -370,6 +370,26 @@ static void test_factor(void **state)
     model_free(&m);
 }
 
+/* A chain of two supernodes whose late columns are found in another order than that of their sources 0, 1 and 2: the first
+ * needs 2 and 0, the second 2 and 1. */
+static void test_late_columns(void **state)
+{
+    (void)state;
+    enum { SOURCE = 20, FIRST = 3 * SOURCE, PART = TRS_SUPERNODE };
+    model m = {.n = FIRST + 2 * PART};
+    trs_supernodes s;
+    for (int i = 0; i < m.n; i++)
+        for (int j = 0; j <= i; j++) {
+            const int source = j / SOURCE, not_by = i < FIRST + PART ? 1 : 0;
+            const bool there = j >= FIRST || (i < FIRST ? i / SOURCE == source : source != not_by);
+            if (there) model_add(&m, i, j, i == j ? 2 : 1.0 / (i + j));
+        }
+    compare_model(&m, &s);
+    assert_int_equal(s.count, 5);
+    assert_int_equal(s.chains, 1);
+    model_free(&m);
+}
+
 /* Every allocation fails once; nothing leaks. */
 static void test_out_of_memory(void **state)
 {
@@ -404,10 +424,10 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_patterns),      cmocka_unit_test(test_dags),
-        cmocka_unit_test(test_full),          cmocka_unit_test(test_fused_rows),
-        cmocka_unit_test(test_factor),        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_patterns),     cmocka_unit_test(test_dags),
+        cmocka_unit_test(test_full),         cmocka_unit_test(test_fused_rows),
+        cmocka_unit_test(test_factor),       cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_late_columns), cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

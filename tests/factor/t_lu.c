@@ -746,8 +746,11 @@ static void wrong_arguments(void **state)
     assert_non_null(strstr(trs_message(), "stored twice"));
     trs_lu_destroy(lu);
     hide(&m);
+    form from_one = plain;
+    from_one.base = 1;
     A.a[7] = NAN;
     refuse(&A, &plain, NULL, TRS_EMATRIX, "row 2, column 1: the value is not finite");
+    refuse(&A, &from_one, NULL, TRS_EMATRIX, "row 3, column 2: the value is not finite");
     free(A.a);
 }
 

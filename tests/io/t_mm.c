@@ -13,6 +13,7 @@
 #include "trisolve-sparse.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <math.h>
 #include <stdbool.h>
@@ -1401,6 +1402,31 @@ static void test_written_text(void **state)
     assert_written(&dense, 0, 0, TRS_GENERAL, "%%MatrixMarket matrix array real general\n0 0\n");
 }
 
+/* A name of an open descriptor: what is written goes behind what is there, also if the descriptor has two digits. */
+static void test_write_to_descriptor(void **state)
+{
+    (void)state;
+    static const char must[] = "ab%%MatrixMarket matrix array real general\n1 1\n1\n";
+    static const char *const folder[] = {"/dev/fd/", "/proc/self/fd/"};
+    const double v[] = {1};
+    const trs_mat A = {.n = 1, .val = v, .ld = 1, .format = TRS_DENSE};
+    for (int k = 0; k < 4; k++) {
+        char is[sizeof must] = {0}, to[40];
+        FILE *f = fopen(name("out.mtx"), "w+");
+        assert_non_null(f);
+        const int fd = fcntl(fileno(f), F_DUPFD, k < 2 ? 3 : 10);
+        assert_int_equal(write(fd, "ab", 2), 2);
+        snprintf(to, sizeof to, "%s%d", folder[k % 2], fd);
+        if (access(to, W_OK)) skip();
+        assert_int_equal(trs_mm_write(to, &A, 1, 1, TRS_GENERAL, NULL), TRS_OK);
+        close(fd);
+        rewind(f);
+        assert_int_equal(fread(is, 1, sizeof is, f), sizeof must - 1);
+        assert_string_equal(is, must);
+        fclose(f);
+    }
+}
+
 static void test_write_failures(void **state)
 {
     (void)state;
@@ -1460,7 +1486,8 @@ int main(void)
         cmocka_unit_test(test_failing_memory), cmocka_unit_test(test_failing_memory_of_writer),
         cmocka_unit_test(test_low_memory),     cmocka_unit_test(test_progress),
         cmocka_unit_test(test_write_and_read), cmocka_unit_test(test_long_comment),
-        cmocka_unit_test(test_written_text),   cmocka_unit_test(test_write_failures),
+        cmocka_unit_test(test_written_text),   cmocka_unit_test(test_write_to_descriptor),
+        cmocka_unit_test(test_write_failures),
     };
     return cmocka_run_group_tests_name("mm", tests, make_directory, remove_directory);
 }

@@ -777,7 +777,9 @@ static void test_refused(void **state)
     refused(trs_lu_batch_create(&none, lu, &A, &o), TRS_EMEM);
     A.n--;
     refused(trs_lu_batch_create(&none, lu, &A, NULL), TRS_EARG);
-    A.n++, A.format = TRS_DENSE, A.ld = N;
+    A.n++, ((int32_t *)A.idx)[0] += N;
+    refused(trs_lu_batch_create(&none, lu, &A, NULL), TRS_EMATRIX);
+    ((int32_t *)A.idx)[0] -= N, A.format = TRS_DENSE, A.ld = N;
     refused(trs_lu_batch_create(&none, lu, &A, NULL), TRS_ESUPPORT);
     const trs_ilu_options boost = {.boost = 0.1};
     full D = hermitian(N, false, 14);
