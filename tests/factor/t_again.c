@@ -337,6 +337,28 @@ static void other_pattern(void **state)
     }
 }
 
+#ifdef HAVE_UMFPACK
+/* UMFPACK leaves out what is zero, so that the pattern of A has far more fill than the factors: it factors each A anew. */
+static void stored_zeros(void **state)
+{
+    (void)state;
+    const kind k = {"umfpack", false, true, 12};
+    const trs_factor_options opt = {.method = k.method};
+    grid g = make(&k, TRS_F64, TRS_CSC);
+    trs_lu *lu = NULL;
+    for (int step = 0; step < 3; step++) {
+        change(&g, &k);
+        for (int64_t j = 0; j < g.n; j++)
+            for (int64_t p = g.ptr[j]; p < g.ptr[j + 1]; p++)
+                if (g.idx[p] != j) set_value(g.val, TRS_F64, p, 0);
+        assert_int_equal(lu ? trs_lu_update(lu, &g.m) : trs_factor(&lu, &g.m, &opt), TRS_OK);
+        assert_true(omega_of(lu, &g, TRS_N) < 1e-14);
+    }
+    trs_lu_destroy(lu);
+    drop(&g);
+}
+#endif
+
 /* ---- memory ------------------------------------------------------------------------------------------ */
 
 /* Leave out what is above the diagonal. */
@@ -417,6 +439,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_updates),
+#ifdef HAVE_UMFPACK
+        cmocka_unit_test(stored_zeros),
+#endif
         cmocka_unit_test(bits),
         cmocka_unit_test(other_pivots),
 #if defined HAVE_CHOLMOD && defined HAVE_UMFPACK
