@@ -370,24 +370,27 @@ static void test_factor(void **state)
     model_free(&m);
 }
 
-/* A chain of two supernodes whose late columns are found in another order than that of their sources 0, 1 and 2: the first
- * needs 2 and 0, the second 2 and 1. */
+/* A chain of two supernodes that need each second source: their late columns are found in another order than that of the
+ * sources, and of many sources the last ones are kept. */
 static void test_late_columns(void **state)
 {
     (void)state;
-    enum { SOURCE = 20, FIRST = 3 * SOURCE, PART = TRS_SUPERNODE };
-    model m = {.n = FIRST + 2 * PART};
-    trs_supernodes s;
-    for (int i = 0; i < m.n; i++)
-        for (int j = 0; j <= i; j++) {
-            const int source = j / SOURCE, not_by = i < FIRST + PART ? 1 : 0;
-            const bool there = j >= FIRST || (i < FIRST ? i / SOURCE == source : source != not_by);
-            if (there) model_add(&m, i, j, i == j ? 2 : 1.0 / (i + j));
-        }
-    compare_model(&m, &s);
-    assert_int_equal(s.count, 5);
-    assert_int_equal(s.chains, 1);
-    model_free(&m);
+    enum { SOURCE = 20, PART = TRS_SUPERNODE };
+    for (int sources = 3; sources <= 12; sources += 9) {
+        const int first = sources * SOURCE;
+        model m = {.n = first + 2 * PART};
+        trs_supernodes s;
+        for (int i = 0; i < m.n; i++)
+            for (int j = 0; j <= i; j++) {
+                const int source = j / SOURCE, part = i < first + PART ? 0 : 1;
+                const bool needed = i < first ? i / SOURCE == source : source % 2 == part;
+                if (j >= first || needed) model_add(&m, i, j, i == j ? 2 : 1.0 / (i + j));
+            }
+        compare_model(&m, &s);
+        assert_int_equal(s.count, sources + 2);
+        assert_int_equal(s.chains, 1);
+        model_free(&m);
+    }
 }
 
 /* Every allocation fails once; nothing leaks. */

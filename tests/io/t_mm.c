@@ -666,6 +666,9 @@ static void test_sentences(void **state)
         {"\xfe\xff%%", TRS_EFORMAT, 1, "UTF-16 text", NULL},
         {"<!DOCTYPE html>\n", TRS_EFORMAT, 1, "a web page, not a matrix", NULL},
         {"version https://git-lfs.github.com/spec/v1\n", TRS_EFORMAT, 1, "a git LFS pointer", NULL},
+        {"PK\003\004\n", TRS_EFORMAT, 1, "a zip archive", NULL},
+        {"%%MatrixMarket matrix array real general\n%\n", TRS_EFORMAT, 3, "ends before the sizes",
+         NULL},
         {"1 1 1\n", TRS_EFORMAT, 1, "the first line must be %%MatrixMarket", NULL},
         {"t\n 3 1 1 1\nrua 2 2 2 0\n(8I10)\n", TRS_EFORMAT, 1, "-Boeing", NULL},
         {"%%MatrixMarket\n", TRS_EFORMAT, 1, "the banner is incomplete: the object", NULL},
@@ -1456,7 +1459,32 @@ static void test_write_failures(void **state)
         assert_int_equal(trs_mm_write(name("y.mtx"), &bad, 2, 2, TRS_GENERAL, NULL), TRS_EARG);
         assert_non_null(strstr(trs_message(), "the first pointer"));
     }
-    assert_int_equal(trs_mm_write(name("y.mtx"), &A, 2, 1, TRS_SYMMETRIC, NULL), TRS_EARG);
+    const struct {
+        trs_mat A;
+        int64_t rows, cols;
+        int symmetry;
+        const char *words;
+    } wrong[] = {
+        {A, 2, 1, TRS_SYMMETRIC, "only a square matrix"},
+        {A, 1, 1, TRS_HERMITIAN, "Hermitian without complex numbers"},
+        {A, 1, 1, TRS_HERMITIAN + 1, "unknown symmetry"},
+        {A, 2, 1, TRS_GENERAL, "ld is less"},
+        {A, -1, 1, TRS_GENERAL, "out of range"},
+        {{.n = 1, .ld = 1, .format = TRS_DENSE}, 1, 1, TRS_GENERAL, "an array is NULL"},
+        {{.n = 1, .val = v, .ld = 1, .format = TRS_DENSE, .base = 2}, 1, 1, 0, "out of range"},
+        {{.n = 1, .val = v, .ld = 1, .format = TRS_DENSE, .dtype = TRS_I64},
+         1,
+         1,
+         0,
+         "or integers"},
+        {{.n = 1, .val = v, .format = TRS_BSR}, 1, 1, TRS_GENERAL, "only CSR, CSC and DENSE"},
+    };
+    for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
+        assert_int_equal(trs_mm_write(name("y.mtx"), &wrong[k].A, wrong[k].rows, wrong[k].cols,
+                                      (trs_symmetry)wrong[k].symmetry, NULL),
+                         TRS_EARG);
+        assert_non_null(strstr(trs_message(), wrong[k].words));
+    }
     assert_int_equal(trs_mm_write(NULL, &A, 2, 1, TRS_GENERAL, NULL), TRS_EARG);
     assert_int_equal(files_left(), before);
 }
