@@ -785,7 +785,11 @@ static void tiny_matrices(void **state)
             assert_int_equal(trs_lu_solve(lu, TRS_N, 3, NULL, 0, NULL, 0, NULL), TRS_OK);
             assert_int_equal(trs_lu_refine(lu, &m, TRS_N, 1, NULL, 0, NULL, 0, NULL, 3, NULL, &e),
                              TRS_OK);
+            trs_lu_info before, after;
+            assert_int_equal(trs_lu_get_info(lu, &before), TRS_OK);
             assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
+            assert_int_equal(trs_lu_get_info(lu, &after), TRS_OK);
+            assert_true(after.rcond == before.rcond);
             assert_int_equal(trs_lu_determinant(lu, &d), TRS_OK);
             assert_true(d.re == 1 && d.im == 0 && d.mantissa == 1 && d.exponent == 0);
             trs_lu_destroy(lu);
