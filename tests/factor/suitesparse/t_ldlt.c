@@ -136,7 +136,8 @@ static void zero_pivots(void **state)
     for (int base = 0; base < 2; base++) {
         const int64_t ptr[] = {base, base + 1, base + 2, base + 3};
         const int32_t idx[] = {base, base + 1, base + 2};
-        const trs_mat D = {.n = 3, .nnz = 3, .ptr = ptr, .idx = idx, .val = (double[]){1, 2, 0}, .base = base};
+        const trs_mat D = {
+            .n = 3, .nnz = 3, .ptr = ptr, .idx = idx, .val = (double[]){1, 2, 0}, .base = base};
         assert_not_factored(&D, &none, TRS_EPIVOT, base ? "row 3: a pivot" : "row 2: a pivot");
     }
     lu = factored(&m, &some);
