@@ -51,12 +51,12 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/programs/t_fit
 tests_programs_t_fit_SOURCES = tests/programs/t_fit.c bin/bench/calibrate/fit.c \
 	bin/bench/calibrate/fit.h $(TIMING)
-tests_programs_t_fit_LDADD = $(CMOCKA_LIBS)
+tests_programs_t_fit_LDADD = $(WATCHED)
 check_PROGRAMS += tests/programs/t_timing
 tests_programs_t_timing_SOURCES = tests/programs/t_timing.c $(TIMING)
-tests_programs_t_timing_LDADD = $(CMOCKA_LIBS)
+tests_programs_t_timing_LDADD = $(WATCHED)
 check_PROGRAMS += tests/programs/t_choice
 tests_programs_t_choice_SOURCES = tests/programs/t_choice.c bin/bench/measure/result.c bin/bench/measure/result.h \
 	bin/bench/measure/summary.c bin/bench/measure/summary.h $(MESSAGE) $(NUMBERS) $(TIMING)
-tests_programs_t_choice_LDADD = $(TRISOLVE) $(CMOCKA_LIBS)
+tests_programs_t_choice_LDADD = $(TRISOLVE) $(WATCHED)
 endif

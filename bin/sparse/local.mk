@@ -15,8 +15,8 @@ bin_trisolve_sparse_LDADD = $(FACTOR_LIBS) $(TRISOLVE) $(JANSSON_LIBS)
 if HAVE_CMOCKA
 check_PROGRAMS += tests/programs/t_exits
 tests_programs_t_exits_SOURCES = tests/programs/t_exits.c bin/sparse/exits.c bin/sparse/exits.h
-tests_programs_t_exits_LDADD = $(TRISOLVE) $(CMOCKA_LIBS)
+tests_programs_t_exits_LDADD = $(TRISOLVE) $(WATCHED)
 check_PROGRAMS += tests/programs/t_problems
 tests_programs_t_problems_SOURCES = tests/programs/t_problems.c $(PROBLEMS)
-tests_programs_t_problems_LDADD = $(FACTOR_LIBS) $(TRISOLVE) $(CMOCKA_LIBS)
+tests_programs_t_problems_LDADD = $(FACTOR_LIBS) $(TRISOLVE) $(WATCHED)
 endif

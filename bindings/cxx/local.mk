@@ -32,13 +32,13 @@ check_PROGRAMS += tests/bindings/t_cxx
 tests_bindings_t_cxx_SOURCES = tests/bindings/t_cxx.cpp tests/bindings/cmocka.hpp
 tests_bindings_t_cxx_CPPFLAGS = $(CXX_CPPFLAGS)
 tests_bindings_t_cxx_CXXFLAGS = $(AM_CXXFLAGS) $(CMOCKA_CFLAGS)
-tests_bindings_t_cxx_LDADD = $(FACTOR_LIBS) $(TRISOLVE) $(CMOCKA_LIBS) -lpthread
+tests_bindings_t_cxx_LDADD = $(FACTOR_LIBS) $(TRISOLVE) $(WATCHED) -lpthread
 endif
 if HAVE_EIGEN
 check_PROGRAMS += tests/bindings/t_eigen
 tests_bindings_t_eigen_SOURCES = tests/bindings/t_eigen.cpp tests/bindings/cmocka.hpp
 tests_bindings_t_eigen_CPPFLAGS = $(CXX_CPPFLAGS) $(EIGEN_CPPFLAGS)
 tests_bindings_t_eigen_CXXFLAGS = $(AM_CXXFLAGS) $(CMOCKA_CFLAGS)
-tests_bindings_t_eigen_LDADD = $(FACTOR_LIBS) $(TRISOLVE) $(CMOCKA_LIBS)
+tests_bindings_t_eigen_LDADD = $(FACTOR_LIBS) $(TRISOLVE) $(WATCHED)
 endif
 endif

@@ -54,12 +54,12 @@ endif
 # tests
 check_PROGRAMS += tests/bindings/t_fortran
 tests_bindings_t_fortran_SOURCES = tests/bindings/t_fortran.F90
-tests_bindings_t_fortran_LDADD = libtrisolve-fortran.la $(TRISOLVE)
+tests_bindings_t_fortran_LDADD = libtrisolve-fortran.la $(TRISOLVE) $(WATCHED)
 tests/bindings/t_fortran.$(OBJEXT): libtrisolve-fortran.la $(srcdir)/tests/bindings/t_fortran.inc
 if HAVE_SUITESPARSE
 check_PROGRAMS += tests/bindings/t_fortran_suitesparse
 tests_bindings_t_fortran_suitesparse_SOURCES = tests/bindings/t_fortran_suitesparse.f90
-tests_bindings_t_fortran_suitesparse_LDADD = libtrisolve-fortran-suitesparse.la libtrisolve-fortran.la $(TRISOLVE)
+tests_bindings_t_fortran_suitesparse_LDADD = libtrisolve-fortran-suitesparse.la libtrisolve-fortran.la $(TRISOLVE) $(WATCHED)
 tests/bindings/t_fortran_suitesparse.$(OBJEXT): libtrisolve-fortran-suitesparse.la
 endif
 TESTS += tests/bindings/layout.sh

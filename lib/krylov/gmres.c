@@ -16,7 +16,7 @@
 static trs_krylov_needs needs(int m)
 {
     const int64_t places = GM_H1 + (5 + (int64_t)m) * (m + 1);
-    return (trs_krylov_needs){.vectors = m + 2, .places = places, .dots = m + 1};
+    return (trs_krylov_needs){.vectors = m + 2, .places = places, .dots = m};
 }
 
 static trs_krylov_needs needs_flexible(int m)

@@ -6,4 +6,6 @@ EXTRA_DIST += lib/product/README.md
 # tests
 if HAVE_CMOCKA
 check_PROGRAMS += tests/product/t_product
+tests_product_t_product_LDADD = $(STATIC_LDADD)
+tests_product_t_product_LDFLAGS = $(BEFORE_ALL) -Wl,--wrap=malloc,--wrap=aligned_alloc
 endif

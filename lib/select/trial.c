@@ -101,7 +101,6 @@ static bool try_side(trs_contender *c, int count, int k)
 bool trs_trial(trs_contender *c, int count, int begin, int end)
 {
     bool memory = true;
-    for (int j = 0; j < count; j++) c[j].seconds = 0;
     for (int k = begin; k < end && memory; k++) memory = try_side(c, count, k);
     return memory;
 }

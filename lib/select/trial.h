@@ -11,7 +11,7 @@ typedef struct trs_contender {
     double seconds;           /* the sum over the sides of the seconds of a solve */
 } trs_contender;
 
-/* Find the seconds of count contenders for the sides begin .. end - 1 of a plan.  Returns false if there is no memory. */
+/* Add the seconds of count contenders for the sides begin .. end - 1 of a plan.  Returns false if there is no memory. */
 bool trs_trial(trs_contender *c, int count, int begin, int end);
 
 #endif

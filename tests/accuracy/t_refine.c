@@ -1,5 +1,6 @@
 /* t_refine.c: refinement makes x from a plan in single precision as good as x from one in double.  The residuals are
  * those of simple loops, for every pattern, form, op and layout. */
+#include "tests/common/counter.h"
 #include "tests/common/reference.h"
 
 #include <float.h>
@@ -278,6 +279,55 @@ static void test_on_a_device(void **state)
     model_free(&m);
 }
 
+/* Each allocation of a refinement, and of an estimate of the condition, fails once. */
+static void fail_each(trs_plan *plan, const trs_mat *a, counter *c)
+{
+    const int64_t n = a->n;
+    const long live = c->live;
+    zz *b = zeroed(n, sizeof *b), *x = zeroed(n, sizeof *x);
+    double rcond;
+    for (int estimate = 0; estimate < 2; estimate++) {
+        bool refused = true;
+        for (c->fail_at = 0; refused; c->fail_at++) {
+            c->calls = 0;
+            const int rc = estimate
+                               ? trs_condest(plan, a, TRS_NORM_INF, &rcond)
+                               : trs_refine(plan, a, TRS_N, 1, b, n, x, n, NULL, 2, NULL, NULL);
+            refused = was_refused(c);
+            assert_int_equal(rc, refused ? TRS_EMEM : TRS_OK);
+            assert_int_equal(c->live, live);
+            if (rc && !strstr(trs_message(), " for "))
+                fail_msg("allocation %ld: %s", c->fail_at, trs_message());
+        }
+        assert_true(c->fail_at > 2);
+    }
+    free(b);
+    free(x);
+}
+
+static void test_out_of_memory(void **state)
+{
+    (void)state;
+    static const trs_format formats[] = {TRS_CSR, TRS_BSR, TRS_DENSE};
+    for (int k = 0; k < 6; k++) {
+        random_t r = {(uint64_t)k};
+        form f = form_random(k % 2 ? TRS_C64 : TRS_F64, &r);
+        f.format = formats[k / 2];
+        model m = model_new(RANDOM, false, true, k % 2, &r);
+        trs_mat a = show(&m, &f, &r);
+        counter c = {.fail_at = -1};
+        const trs_options opt = {.ops = 7, .solver = "cpu-serial", .memory = counted_memory(&c)};
+        trs_plan *plan;
+        assert_int_equal(trs_plan_create(&plan, &a, &opt), TRS_OK);
+        assert_int_equal(trs_plan_analyse(plan), TRS_OK);
+        fail_each(plan, &a, &c);
+        trs_plan_destroy(plan);
+        assert_int_equal(c.live, 0);
+        mat_free(&a);
+        model_free(&m);
+    }
+}
+
 static void test_wrong_use(void **state)
 {
     (void)state;
@@ -319,6 +369,9 @@ static void test_wrong_use(void **state)
                                     table[k].b, table[k].ld, table[k].x, table[k].ld, NULL,
                                     table[k].steps, NULL, NULL),
                          table[k].code);
+    c.ptr = NULL;
+    assert_int_equal(trs_refine(plan, &c, TRS_N, 1, b, 5, x, 5, NULL, 3, NULL, NULL), TRS_EARG);
+    assert_memory_equal(trs_message(), "refine: ", 8);
     c.device = TRS_CUDA(0);
     assert_int_equal(trs_refine(plan, &c, TRS_N, 1, b, 5, x, 5, NULL, 3, NULL, NULL), TRS_ESUPPORT);
     trs_plan_destroy(plan);
@@ -334,7 +387,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refined),     cmocka_unit_test(test_goal),
         cmocka_unit_test(test_stops),       cmocka_unit_test(test_growth_first),
-        cmocka_unit_test(test_on_a_device), cmocka_unit_test(test_wrong_use),
+        cmocka_unit_test(test_on_a_device), cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_wrong_use),
     };
     return cmocka_run_group_tests_name("refine", tests, NULL, NULL);
 }

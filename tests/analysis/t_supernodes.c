@@ -370,6 +370,29 @@ static void test_factor(void **state)
     model_free(&m);
 }
 
+/* A chain of two supernodes that need each second source: their late columns are found in another order than that of the
+ * sources, and of many sources the last ones are kept. */
+static void test_late_columns(void **state)
+{
+    (void)state;
+    enum { SOURCE = 20, PART = TRS_SUPERNODE };
+    for (int sources = 3; sources <= 12; sources += 9) {
+        const int first = sources * SOURCE;
+        model m = {.n = first + 2 * PART};
+        trs_supernodes s;
+        for (int i = 0; i < m.n; i++)
+            for (int j = 0; j <= i; j++) {
+                const int source = j / SOURCE, part = i < first + PART ? 0 : 1;
+                const bool needed = i < first ? i / SOURCE == source : source % 2 == part;
+                if (j >= first || needed) model_add(&m, i, j, i == j ? 2 : 1.0 / (i + j));
+            }
+        compare_model(&m, &s);
+        assert_int_equal(s.count, sources + 2);
+        assert_int_equal(s.chains, 1);
+        model_free(&m);
+    }
+}
+
 /* Every allocation fails once; nothing leaks. */
 static void test_out_of_memory(void **state)
 {
@@ -404,10 +427,10 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_patterns),      cmocka_unit_test(test_dags),
-        cmocka_unit_test(test_full),          cmocka_unit_test(test_fused_rows),
-        cmocka_unit_test(test_factor),        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_patterns),     cmocka_unit_test(test_dags),
+        cmocka_unit_test(test_full),         cmocka_unit_test(test_fused_rows),
+        cmocka_unit_test(test_factor),       cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_late_columns), cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

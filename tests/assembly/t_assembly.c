@@ -246,6 +246,12 @@ static void refused(const trs_terms *coo, int code, const char *words)
     if (!strstr(trs_message(), words)) fail_msg("\"%s\" has no \"%s\"", trs_message(), words);
 }
 
+static void free_it(void *user, void *p)
+{
+    (void)user;
+    free(p);
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -263,6 +269,7 @@ static void test_refused(void **state)
     c = good, c.n = 2, refused(&c, TRS_EMATRIX, "term 1: row 2");
     c = good, c.base = 1, refused(&c, TRS_EMATRIX, "term 0: row 0");
     c = good, c.reserved[0] = 1, refused(&c, TRS_EARG, "reserved");
+    c = good, c.memory.free = free_it, refused(&c, TRS_EARG, "callbacks");
     c = good, c.device = TRS_CUDA(99), refused(&c, TRS_EDEVICE, "");
     assert_int_equal(trs_assembly_create(NULL, &good), TRS_EARG);
     assert_int_equal(trs_assembly_create(&a, NULL), TRS_EARG);
@@ -271,6 +278,8 @@ static void test_refused(void **state)
     assert_true(m.nnz == 2 && ((const double *)m.val)[0] == 0);
     assert_int_equal(trs_assembly_sum(a, NULL, NULL), TRS_EARG);
     assert_int_equal(trs_assembly_sum(NULL, val, NULL), TRS_EARG);
+    assert_int_equal(trs_assembly_sum(a, val, &(trs_exec){.threads = -1}), TRS_EARG);
+    assert_int_equal(trs_assembly_sum(a, val, &(trs_exec){.threads = 1025}), TRS_EARG);
     assert_int_equal(trs_assembly_sum(a, val, NULL), TRS_OK);
     assert_true(((const double *)m.val)[0] == 1 && ((const double *)m.val)[1] == 2);
     trs_assembly_destroy(a);

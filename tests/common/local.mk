@@ -25,3 +25,7 @@ LDADD = $(CHECKS) $(CMOCKA_LIBS) $(LAPACKE_LIBS) $(SUITESPARSE_LIBS) $(CUDA_LIBS
 STATIC_LDADD = tests/common/libcommon.la $(CORES) $(CMOCKA_LIBS) $(LAPACKE_LIBS) $(CUDA_LIBS) -lpthread
 # and their linker flags, for case.c, which no test names
 BEFORE_ALL = -Wl,-u,before_all_tests
+# for tests that link no libchecks: an end if they hang, and TRS_CASE
+if HAVE_CMOCKA
+WATCHED = tests/common/case.lo $(CMOCKA_LIBS)
+endif

@@ -313,6 +313,24 @@ static void not_definite(void **state)
 }
 #endif
 
+#ifdef HAVE_CHOLMOD
+/* The last pivot, behind which no other one tells, is negative. */
+static void negative_at_last(void **state)
+{
+    (void)state;
+    const kind one = {"cholmod", true, false, 1};
+    grid g = make(&one, TRS_F64, TRS_CSC);
+    trs_lu *lu;
+    assert_int_equal(trs_factor(&lu, &g.m, &(trs_factor_options){.method = one.method}), TRS_OK);
+    assert_true(omega_of(lu, &g, TRS_N) < 1e-15);
+    for (int step = 0; step < 2; step++) assert_int_equal(trs_lu_update(lu, &g.m), TRS_OK);
+    set_value(g.val, TRS_F64, 0, -3);
+    assert_int_equal(trs_lu_update(lu, &g.m), TRS_EMATRIX);
+    trs_lu_destroy(lu);
+    drop(&g);
+}
+#endif
+
 /* Another pattern is analysed again, and then the old one. */
 static void other_pattern(void **state)
 {
@@ -337,6 +355,28 @@ static void other_pattern(void **state)
     }
 }
 
+#ifdef HAVE_UMFPACK
+/* UMFPACK leaves out what is zero, so that the pattern of A has far more fill than the factors: it factors each A anew. */
+static void stored_zeros(void **state)
+{
+    (void)state;
+    const kind k = {"umfpack", false, true, 12};
+    const trs_factor_options opt = {.method = k.method};
+    grid g = make(&k, TRS_F64, TRS_CSC);
+    trs_lu *lu = NULL;
+    for (int step = 0; step < 3; step++) {
+        change(&g, &k);
+        for (int64_t j = 0; j < g.n; j++)
+            for (int64_t p = g.ptr[j]; p < g.ptr[j + 1]; p++)
+                if (g.idx[p] != j) set_value(g.val, TRS_F64, p, 0);
+        assert_int_equal(lu ? trs_lu_update(lu, &g.m) : trs_factor(&lu, &g.m, &opt), TRS_OK);
+        assert_true(omega_of(lu, &g, TRS_N) < 1e-14);
+    }
+    trs_lu_destroy(lu);
+    drop(&g);
+}
+#endif
+
 /* ---- memory ------------------------------------------------------------------------------------------ */
 
 /* Leave out what is above the diagonal. */
@@ -355,6 +395,16 @@ static void halve(grid *g)
     for (int64_t p = 0; p < q; p++) set_value(g->val, g->m.dtype, p, g->value[p]);
 }
 
+/* A = D A D, by which pivots differ much in size and are as good as before. */
+static void scale_each_second(grid *g)
+{
+    for (int64_t j = 0; j < g->n; j++)
+        for (int64_t p = g->ptr[j]; p < g->ptr[j + 1]; p++) {
+            g->value[p] *= (j % 2 ? 1e-9 : 1) * (g->idx[p] % 2 ? 1e-9 : 1);
+            set_value(g->val, g->m.dtype, p, g->value[p]);
+        }
+}
+
 static void no_allocation(void **state)
 {
     (void)state;
@@ -366,6 +416,7 @@ static void no_allocation(void **state)
                                         .plan = {.memory = counted_memory(&c)}};
         grid g = make(&kinds[k], TRS_F64, TRS_CSR);
         trs_lu *lu;
+        if (kinds[k].hermitian) scale_each_second(&g);
         if (half % 2) halve(&g);
         assert_int_equal(trs_factor(&lu, &g.m, &opt), TRS_OK);
         assert_true(omega_of(lu, &g, TRS_N) < 1e-14); /* else they would stay in the library */
@@ -417,6 +468,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_updates),
+#ifdef HAVE_CHOLMOD
+        cmocka_unit_test(negative_at_last),
+#endif
+#ifdef HAVE_UMFPACK
+        cmocka_unit_test(stored_zeros),
+#endif
         cmocka_unit_test(bits),
         cmocka_unit_test(other_pivots),
 #if defined HAVE_CHOLMOD && defined HAVE_UMFPACK

@@ -712,6 +712,12 @@ static void not_hermitian(void **state)
                 }
 }
 
+static void free_nothing(void *user, void *p)
+{
+    (void)user;
+    (void)p;
+}
+
 static void wrong_arguments(void **state)
 {
     (void)state;
@@ -738,7 +744,18 @@ static void wrong_arguments(void **state)
     assert_int_equal(trs_lu_solve(lu, TRS_N, 1, x, 5, x + 1, 5, NULL), TRS_EARG);
     assert_int_equal(trs_lu_solve(lu, TRS_N, -1, b, 5, x, 5, NULL), TRS_EARG);
     assert_int_equal(trs_lu_solve(lu, TRS_N, 0, NULL, 0, NULL, 0, NULL), TRS_OK);
+    trs_mat other = m;
+    other.dtype = TRS_F32;
+    assert_int_equal(trs_lu_refine(lu, &other, TRS_N, 1, b, 5, x, 5, NULL, 1, NULL, NULL),
+                     TRS_EARG);
+    assert_int_equal(trs_lu_condest(lu, &other, TRS_NORM_ONE, x), TRS_EARG);
     trs_lu_destroy(lu);
+    other = m, other.format = TRS_BSR, other.block = 1;
+    assert_int_equal(trs_factor(&lu, &other, NULL), TRS_ESUPPORT);
+    trs_lu_destroy(lu);
+    trs_factor_options half_of_two = {.plan.memory = {.free = free_nothing}};
+    assert_int_equal(trs_factor(&lu, &m, &half_of_two), TRS_EARG);
+    assert_null(lu);
     int64_t row = 0, *ptr = (int64_t *)m.ptr;
     while (ptr[row + 1] - ptr[row] < 2) row++;
     ((int32_t *)m.idx)[ptr[row]] = ((int32_t *)m.idx)[ptr[row] + 1];
@@ -746,8 +763,11 @@ static void wrong_arguments(void **state)
     assert_non_null(strstr(trs_message(), "stored twice"));
     trs_lu_destroy(lu);
     hide(&m);
+    form from_one = plain;
+    from_one.base = 1;
     A.a[7] = NAN;
     refuse(&A, &plain, NULL, TRS_EMATRIX, "row 2, column 1: the value is not finite");
+    refuse(&A, &from_one, NULL, TRS_EMATRIX, "row 3, column 2: the value is not finite");
     free(A.a);
 }
 
@@ -765,7 +785,11 @@ static void tiny_matrices(void **state)
             assert_int_equal(trs_lu_solve(lu, TRS_N, 3, NULL, 0, NULL, 0, NULL), TRS_OK);
             assert_int_equal(trs_lu_refine(lu, &m, TRS_N, 1, NULL, 0, NULL, 0, NULL, 3, NULL, &e),
                              TRS_OK);
+            trs_lu_info before, after;
+            assert_int_equal(trs_lu_get_info(lu, &before), TRS_OK);
             assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
+            assert_int_equal(trs_lu_get_info(lu, &after), TRS_OK);
+            assert_true(after.rcond == before.rcond);
             assert_int_equal(trs_lu_determinant(lu, &d), TRS_OK);
             assert_true(d.re == 1 && d.im == 0 && d.mantissa == 1 && d.exponent == 0);
             trs_lu_destroy(lu);

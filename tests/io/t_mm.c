@@ -13,6 +13,7 @@
 #include "trisolve-sparse.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <math.h>
 #include <stdbool.h>
@@ -665,6 +666,9 @@ static void test_sentences(void **state)
         {"\xfe\xff%%", TRS_EFORMAT, 1, "UTF-16 text", NULL},
         {"<!DOCTYPE html>\n", TRS_EFORMAT, 1, "a web page, not a matrix", NULL},
         {"version https://git-lfs.github.com/spec/v1\n", TRS_EFORMAT, 1, "a git LFS pointer", NULL},
+        {"PK\003\004\n", TRS_EFORMAT, 1, "a zip archive", NULL},
+        {"%%MatrixMarket matrix array real general\n%\n", TRS_EFORMAT, 3, "ends before the sizes",
+         NULL},
         {"1 1 1\n", TRS_EFORMAT, 1, "the first line must be %%MatrixMarket", NULL},
         {"t\n 3 1 1 1\nrua 2 2 2 0\n(8I10)\n", TRS_EFORMAT, 1, "-Boeing", NULL},
         {"%%MatrixMarket\n", TRS_EFORMAT, 1, "the banner is incomplete: the object", NULL},
@@ -1401,6 +1405,31 @@ static void test_written_text(void **state)
     assert_written(&dense, 0, 0, TRS_GENERAL, "%%MatrixMarket matrix array real general\n0 0\n");
 }
 
+/* A name of an open descriptor: what is written goes behind what is there, also if the descriptor has two digits. */
+static void test_write_to_descriptor(void **state)
+{
+    (void)state;
+    static const char must[] = "ab%%MatrixMarket matrix array real general\n1 1\n1\n";
+    static const char *const folder[] = {"/dev/fd/", "/proc/self/fd/"};
+    const double v[] = {1};
+    const trs_mat A = {.n = 1, .val = v, .ld = 1, .format = TRS_DENSE};
+    for (int k = 0; k < 4; k++) {
+        char is[sizeof must] = {0}, to[40];
+        FILE *f = fopen(name("out.mtx"), "w+");
+        assert_non_null(f);
+        const int fd = fcntl(fileno(f), F_DUPFD, k < 2 ? 3 : 10);
+        assert_int_equal(write(fd, "ab", 2), 2);
+        snprintf(to, sizeof to, "%s%d", folder[k % 2], fd);
+        if (access(to, W_OK)) skip();
+        assert_int_equal(trs_mm_write(to, &A, 1, 1, TRS_GENERAL, NULL), TRS_OK);
+        close(fd);
+        rewind(f);
+        assert_int_equal(fread(is, 1, sizeof is, f), sizeof must - 1);
+        assert_string_equal(is, must);
+        fclose(f);
+    }
+}
+
 static void test_write_failures(void **state)
 {
     (void)state;
@@ -1430,7 +1459,32 @@ static void test_write_failures(void **state)
         assert_int_equal(trs_mm_write(name("y.mtx"), &bad, 2, 2, TRS_GENERAL, NULL), TRS_EARG);
         assert_non_null(strstr(trs_message(), "the first pointer"));
     }
-    assert_int_equal(trs_mm_write(name("y.mtx"), &A, 2, 1, TRS_SYMMETRIC, NULL), TRS_EARG);
+    const struct {
+        trs_mat A;
+        int64_t rows, cols;
+        int symmetry;
+        const char *words;
+    } wrong[] = {
+        {A, 2, 1, TRS_SYMMETRIC, "only a square matrix"},
+        {A, 1, 1, TRS_HERMITIAN, "Hermitian without complex numbers"},
+        {A, 1, 1, TRS_HERMITIAN + 1, "unknown symmetry"},
+        {A, 2, 1, TRS_GENERAL, "ld is less"},
+        {A, -1, 1, TRS_GENERAL, "out of range"},
+        {{.n = 1, .ld = 1, .format = TRS_DENSE}, 1, 1, TRS_GENERAL, "an array is NULL"},
+        {{.n = 1, .val = v, .ld = 1, .format = TRS_DENSE, .base = 2}, 1, 1, 0, "out of range"},
+        {{.n = 1, .val = v, .ld = 1, .format = TRS_DENSE, .dtype = TRS_I64},
+         1,
+         1,
+         0,
+         "or integers"},
+        {{.n = 1, .val = v, .format = TRS_BSR}, 1, 1, TRS_GENERAL, "only CSR, CSC and DENSE"},
+    };
+    for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
+        assert_int_equal(trs_mm_write(name("y.mtx"), &wrong[k].A, wrong[k].rows, wrong[k].cols,
+                                      (trs_symmetry)wrong[k].symmetry, NULL),
+                         TRS_EARG);
+        assert_non_null(strstr(trs_message(), wrong[k].words));
+    }
     assert_int_equal(trs_mm_write(NULL, &A, 2, 1, TRS_GENERAL, NULL), TRS_EARG);
     assert_int_equal(files_left(), before);
 }
@@ -1460,7 +1514,8 @@ int main(void)
         cmocka_unit_test(test_failing_memory), cmocka_unit_test(test_failing_memory_of_writer),
         cmocka_unit_test(test_low_memory),     cmocka_unit_test(test_progress),
         cmocka_unit_test(test_write_and_read), cmocka_unit_test(test_long_comment),
-        cmocka_unit_test(test_written_text),   cmocka_unit_test(test_write_failures),
+        cmocka_unit_test(test_written_text),   cmocka_unit_test(test_write_to_descriptor),
+        cmocka_unit_test(test_write_failures),
     };
     return cmocka_run_group_tests_name("mm", tests, make_directory, remove_directory);
 }

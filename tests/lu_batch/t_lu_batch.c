@@ -736,6 +736,7 @@ static void test_empty(void **state)
     const int64_t ptr[] = {0};
     const trs_mat A = {.ptr = ptr, .idx = ptr, .val = ptr};
     const trs_systems none = {0}, one = {.count = 1};
+    int code = -1;
     trs_lu *lu;
     systems s = systems_of(unsymmetric(N, false), &plain);
     trs_lu_batch *b = batch_of(&s, (trs_lu_batch_options){.keep = 1});
@@ -746,7 +747,8 @@ static void test_empty(void **state)
     assert_int_equal(trs_ilu(&lu, &A, NULL), TRS_OK);
     b = batch_with(lu, &A, (trs_lu_batch_options){0});
     assert_int_equal(trs_lu_batch_solve(b, TRS_N, 1, &one, ptr, 1, (void *)ptr, 1, NULL), TRS_OK);
-    assert_int_equal(trs_lu_batch_status(b, NULL, NULL, NULL, NULL), TRS_OK);
+    assert_int_equal(trs_lu_batch_status(b, NULL, &code, NULL, NULL), TRS_OK);
+    assert_int_equal(code, TRS_OK);
     trs_lu_batch_destroy(b);
     trs_lu_destroy(lu);
 }
@@ -777,7 +779,9 @@ static void test_refused(void **state)
     refused(trs_lu_batch_create(&none, lu, &A, &o), TRS_EMEM);
     A.n--;
     refused(trs_lu_batch_create(&none, lu, &A, NULL), TRS_EARG);
-    A.n++, A.format = TRS_DENSE, A.ld = N;
+    A.n++, ((int32_t *)A.idx)[0] += N;
+    refused(trs_lu_batch_create(&none, lu, &A, NULL), TRS_EMATRIX);
+    ((int32_t *)A.idx)[0] -= N, A.format = TRS_DENSE, A.ld = N;
     refused(trs_lu_batch_create(&none, lu, &A, NULL), TRS_ESUPPORT);
     const trs_ilu_options boost = {.boost = 0.1};
     full D = hermitian(N, false, 14);

@@ -119,6 +119,11 @@ static bool factor_with(const task *t, int threads)
     a.kind = TRS_LOWER | TRS_SELFADJOINT;
     for (int i = 0; i < a.n; i++) t->b[i] = i % 7 - 3;
     int rc = trs_factor(&lu, &a, &opt);
+    for (int k = 0; k < 2 && !rc;
+         k++) { /* once the factors are here, with the old pivots, by threads of ours */
+        rc = trs_lu_solve(lu, TRS_N, 1, t->b, a.n, t->x, a.n, NULL);
+        if (!rc) rc = trs_lu_update(lu, &a);
+    }
     if (!rc) rc = trs_lu_solve(lu, TRS_N, 1, t->b, a.n, t->x, a.n, NULL);
     trs_lu_destroy(lu);
     for (int i = 0; i < a.n && !rc; i++) rc = !isfinite(t->x[i]);

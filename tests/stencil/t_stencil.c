@@ -7,7 +7,7 @@
 #include "tests/common/reference.h"
 
 #include "solvers/cpu_serial.h"
-#include "solvers/stencil/schedule.h"
+#include "solvers/stencil/dealing.h"
 
 #include <math.h>
 
@@ -129,6 +129,56 @@ static void check_triangle(trs_context *given, const trs_tri *L)
     compare_with_solver("cpu-stencil", L, b, right);
     free(b);
     free(right);
+}
+
+/* ---- who gets a unit --------------------------------------------------------------------------------- */
+
+/* A unit whose worker is known.  It needs of the two units before it and of unit 0 so many entries each. */
+typedef struct dealt {
+    double seconds;
+    int32_t entries[3], worker;
+} dealt;
+
+static void check_dealing(trs_rule rule, int32_t workers, int32_t head, const dealt *unit,
+                          int32_t count, int64_t waits)
+{
+    trs_context ctx = {.machine.stencil_handover = 0.5};
+    trs_dealing d;
+    assert_int_equal(trs_dealing_begin(&ctx, count, workers, rule, head, &d), TRS_OK);
+    for (int32_t u = 0; u < count; u++) {
+        const int32_t of[] = {u - 1, u - 2, 0};
+        int32_t number[3], entries[3];
+        trs_needs needs = {0, number, entries};
+        for (int k = 0; k < 3; k++) {
+            if (!unit[u].entries[k]) continue;
+            number[needs.count] = of[k];
+            entries[needs.count++] = unit[u].entries[k];
+        }
+        assert_int_equal(trs_dealing_next(&d, u, u, unit[u].seconds, &needs), TRS_OK);
+        if (d.turn[u].worker != unit[u].worker)
+            fail_msg("rule %d, %d workers, unit %d: %d", rule, workers, u, d.turn[u].worker);
+    }
+    assert_int_equal(d.waits[count], waits);
+    trs_dealing_free(&d);
+}
+
+static void test_dealing(void **state)
+{
+    (void)state;
+    /* without needs: the least busy one */
+    static const dealt two[] = {{3, {0}, 0}, {2, {0}, 1}, {1, {0}, 1}, {1, {0}, 0}, {1, {0}, 1}};
+    static const dealt three[] = {{3, {0}, 0}, {2, {0}, 1}, {1, {0}, 2}, {1, {0}, 2}, {1, {0}, 1}};
+    check_dealing(TRS_INHERIT, 2, 0, two, 5, 0);
+    check_dealing(TRS_INHERIT, 3, 0, three, 5, 0);
+    /* the owner of the first unit that is needed, or of more entries; the first four rows are shared by their numbers */
+    static const dealt heirs[] = {{1, {0}, 0},       {1, {0}, 0},       {1, {0}, 1},
+                                  {1, {1, 0, 0}, 1}, {1, {1, 0, 1}, 0}, {1, {1, 2, 0}, 1},
+                                  {1, {2, 1, 0}, 1}, {1, {1, 1, 3}, 0}};
+    check_dealing(TRS_INHERIT, 2, 4, heirs, 8, 3);
+    /* the one that can begin first, a hand-over counted; of two, the one that has more entries */
+    static const dealt early[] = {{1, {0}, 0},       {1, {1, 0, 0}, 0}, {1, {0}, 1},
+                                  {1, {1, 0, 1}, 1}, {1, {0}, 0},       {1, {2, 1, 0}, 0}};
+    check_dealing(TRS_EARLIEST, 2, 0, early, 6, 2);
 }
 
 static void test_all(void **state)
@@ -323,7 +373,8 @@ static void test_bits_of_threads(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all), cmocka_unit_test(test_bits),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_dealing), cmocka_unit_test(test_all),
+                                       cmocka_unit_test(test_bits),
                                        cmocka_unit_test(test_bits_of_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

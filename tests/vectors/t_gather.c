@@ -84,7 +84,7 @@ static void check_gather(const trs_gather *g, layout from, layout to, int thread
             const zz expected = rounded(product(g, k, r, z), g->to);
             assert_true(element(b.v, g->to, k, r) == expected);
             const double s = g->scale ? fabs(g->scale[k]) : 1;
-            most[r] = larger(most[r], s * fmax(fabs(creal(z)), fabs(cimag(z))));
+            most[r] = larger(most[r], s * larger(fabs(creal(z)), fabs(cimag(z))));
         }
     assert_int_equal(written(b, g->to), g->n * g->nrhs);
     for (int r = 0; r < g->nrhs && g->perm; r++)

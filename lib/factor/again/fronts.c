@@ -216,7 +216,6 @@ static int new_numbers(trs_context *ctx, trs_again_fronts *f, int64_t count, int
     f->blocks[k] = trs_new(ctx, count * (int64_t)trs_size(f->type) + 64, 1, "numbers of fronts");
     if (!f->blocks[k]) return TRS_EMEM;
     *p = (char *)f->blocks[k] + (64 - (uintptr_t)f->blocks[k] % 64) % 64;
-    memset(*p, 0, (size_t)count * trs_size(f->type));
     return TRS_OK;
 }
 

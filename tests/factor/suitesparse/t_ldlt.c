@@ -133,6 +133,13 @@ static void zero_pivots(void **state)
     const trs_factor_options none = {.method = "ldlt", .signs = signs};
     const trs_factor_options some = {.boost = 1e-9, .signs = signs};
     assert_not_factored(&m, &none, TRS_EPIVOT, "boost");
+    for (int base = 0; base < 2; base++) {
+        const int64_t ptr[] = {base, base + 1, base + 2, base + 3};
+        const int32_t idx[] = {base, base + 1, base + 2};
+        const trs_mat D = {
+            .n = 3, .nnz = 3, .ptr = ptr, .idx = idx, .val = (double[]){1, 2, 0}, .base = base};
+        assert_not_factored(&D, &none, TRS_EPIVOT, base ? "row 3: a pivot" : "row 2: a pivot");
+    }
     lu = factored(&m, &some);
     assert_int_equal(info_of(lu).boosted, N / 2);
     assert_in_range(info_of(lu).first_boosted, 0, N - 1);

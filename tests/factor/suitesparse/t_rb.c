@@ -299,8 +299,11 @@ static void test_formats(void **state)
         "  2.000E+00*-1.000E+00#\n 3.000E+00; 5.000E+00 \n 4.000E+00\n",
         "TITLE\n 6 1 1 4\nRUA 3 3 5 0\n(4I3)           (2(2(I2),1X),I3)(-2PE10.3,2(1X,0P,D10.3))\n"
         "  1  3  5  6\n 1 2x 2 3   3\n"
-        " 2.000E+00 -1.000D+00  3.000E+00\n  5.000E+00  4.000E+00\n"};
-    for (int k = 0; k < 2; k++) {
+        " 2.000E+00 -1.000D+00  3.000E+00\n  5.000E+00  4.000E+00\n",
+        /* the widest fields that are read, with no decimals of their own */
+        "TITLE\n 7 1 1 5\nRUA 3 3 5 0\n(4I3)           (5I2)           (E60.0)\n"
+        "  1  3  5  6\n 1 2 2 3 3\n 2\n-1.0\n 3.\n 5E0\n 4.0\n"};
+    for (int k = 0; k < 3; k++) {
         trs_mm mm;
         read_text(text[k], &(trs_mm_options){.format = TRS_CSC}, &mm);
         assert_memory_equal(mm.ptr, ((int64_t[]){0, 2, 4, 5}), 4 * sizeof(int64_t));

@@ -70,10 +70,11 @@ static int32_t follow(const job *b, int32_t i, bool *closed)
 {
     int32_t m = 0, at = i;
     do {
+        TRS_ASSERT(b->mate[at] < 0);
         b->cycle[m++] = at;
         b->mate[at] = at;
         at = b->row_of[at];
-    } while (at >= 0 && at != i && b->mate[at] < 0);
+    } while (at >= 0 && at != i);
     *closed = at == i;
     return m;
 }
