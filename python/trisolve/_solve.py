@@ -13,12 +13,13 @@ from scipy.sparse import SparseEfficiencyWarning, csc_array, issparse
 from scipy.sparse.linalg import MatrixRankWarning
 
 from . import _abi
-from ._arrays import Matrix, address_of, canonical, floating, right_side, values_of, view
+from ._arrays import Matrix, address_of, canonical, floating, right_side, sides, values_of, view
 from ._factorize import compressed, factor_options, splu
-from ._library import C, Handle, PivotError, check, suitesparse
+from ._library import C, Handle, MatrixError, PivotError, check, suitesparse
 from ._plan import Plan
 from ._types import AnyArray, AnyMatrix, HasShape, Permc
 
+MOST_COLUMNS = 8  # of b, up to which an analysis of a triangle takes longer than it saves
 ONCE = _abi.trs_options(ops=1 << _abi.TRS_N, solves=1)
 NORMS = {"d": blas.dnrm2, "f": blas.snrm2, "D": blas.dznrm2, "F": blas.scnrm2}  # which do not overflow
 
@@ -62,7 +63,7 @@ def spsolve_triangular(A: AnyMatrix, b: AnyArray, lower: bool = True, overwrite_
 
     Notes
     -----
-    Each call analyses A.  Plan does so once, for many solves.
+    A is solved with as it is stored, by one thread.  For many solves Plan analyses it, once.
 
     Examples
     --------
@@ -74,13 +75,36 @@ def spsolve_triangular(A: AnyMatrix, b: AnyArray, lower: bool = True, overwrite_
     >>> np.allclose(A @ spsolve_triangular(A, B), B)
     True
     """
-    A = canonical(compressed(A, "CSC or CSR matrix format is required. Converting to CSC matrix."))
+    A = compressed(A, "CSC or CSR matrix format is required. Converting to CSC matrix.")
     if A.shape[0] != A.shape[1]:
         raise ValueError(f"A must be a square matrix but its shape is {A.shape}.")
     given = b
     A, b = common_type(A, b)
-    plan = Plan(A, lower, unit_diagonal, solves=1)
-    return plan.solve(b, out=b if overwrite_b or b is not given and view(b).owner is b else None)
+    out = b if overwrite_b or b is not given and view(b).owner is b else None
+    if on_device(A) or b.ndim == 2 and b.shape[1] > MOST_COLUMNS:
+        return Plan(canonical(A), lower, unit_diagonal, solves=1).solve(b, out=out)
+    return substitute(A, b, out, (_abi.TRS_LOWER if lower else _abi.TRS_UPPER) | _abi.TRS_UNIT * unit_diagonal)
+
+
+def on_device(A: Any) -> bool:
+    return hasattr(values_of(A), "__cuda_array_interface__")
+
+
+def substitute(A: Any, b: Any, out: Any, kind: int) -> Any:
+    """x = A^-1 b of a triangle on the host, without a plan; x may take the place of b in out.
+
+    The library adds up entries that are stored twice, but for those of the diagonal: then A is copied without them, and b
+    must still be there.
+    """
+    if out is not None:
+        A = canonical(A)
+    matrix = Matrix(A, kind)
+    s = sides(b, out, matrix.shape[0], matrix.dtype, 0)
+    status = C.trs_solve_once(matrix.struct, _abi.TRS_N, s.nrhs, s.B.address, s.ldb, s.X.address, s.ldx, s.layout)
+    if status == MatrixError.status and out is None and not getattr(A, "has_canonical_format", True):
+        return substitute(canonical(A), b, out, kind)
+    check(status)
+    return s.X.owner
 
 
 def probe(n: int) -> NDArray[Any]:
@@ -117,7 +141,7 @@ def solve_and_watch(A: Any, b: Any, permc_spec: Permc | None) -> Any:
     matrix.
     """
     n = A.shape[0]
-    if getattr(values_of(A), "__cuda_array_interface__", None) or not n:
+    if on_device(A) or not n:
         return splu(A, permc_spec, ops="N", solves=1).solve(b)
     matrix, lu = Matrix(A), Handle(C.trs_lu_destroy)
     B = right_side(b, n, matrix.dtype, 0).owner
