@@ -55,7 +55,7 @@ static int find_errors(const arguments *a, problem *p, report *r)
     progress_phase("error of x");
     int rc = r->pivots ? leave_out_rows(a, p) : TRS_OK;
     if (rc) return rc;
-    rc = backward_error(a, p, &r->error);
+    if (!r->judged || r->pivots) rc = backward_error(a, p, &r->error);
     if (rc) return complain("%s", trs_message()), rc;
     r->forward = forward_error(p);
     const double usual = a->single ? 1e-4 : 1e-10;

@@ -59,7 +59,7 @@ static bool line_is_there(const trs_mat *A, int64_t begin, int64_t end)
     return begin >= 0 && begin <= end && end <= A->nnz;
 }
 
-#define TRS_BODY "core/solve_once.c"
+#define TRS_BODY "product/solve_once.c"
 #include "base/each_type.h"
 
 typedef int (*sweep_fn)(once *, const void *b, int64_t bs, void *x, int64_t xs);
