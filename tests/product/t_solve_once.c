@@ -91,6 +91,8 @@ enum { N = 3, NNZ = 5 };
 
 /* Lower triangle of CSR, upper one of CSC: 2, 1 4, 1 8. */
 static const int64_t ptr[] = {0, 1, 3, 5}, columns[] = {0, 0, 1, 0, 2};
+/* Of the other triangles. */
+static const int64_t above_ptr[] = {0, 2, 4, 5}, above[] = {0, 1, 1, 2, 2};
 static const double values[] = {2, 1, 4, 1, 8}, b[] = {2, 5, 9};
 
 static int solve(const int64_t *p, const int64_t *i, const double *v, unsigned kind,
@@ -154,6 +156,10 @@ static void test_errors(void **state)
             const int rc = solve(ptr, i, values, TRS_LOWER, TRS_CSR, TRS_N, y);
             assert_true(rc == TRS_EMATRIX); /* also where the diagonal is then missing */
             assert_true(solve(ptr, i, values, TRS_UPPER, TRS_CSC, TRS_N, y) == TRS_EMATRIX);
+            memcpy(i, above, sizeof i);
+            i[e] = wrong[k];
+            assert_true(solve(above_ptr, i, values, TRS_UPPER, TRS_CSR, TRS_N, y) == TRS_EMATRIX);
+            assert_true(solve(above_ptr, i, values, TRS_LOWER, TRS_CSC, TRS_N, y) == TRS_EMATRIX);
         }
     for (int e = 0; e <= N; e++)
         for (int k = 0; k < 4; k++) {
