@@ -823,6 +823,26 @@ TRS_API void trs_work_destroy(trs_work *work);
 TRS_API int trs_solve(const trs_plan *plan, trs_op op, int nrhs, const void *B, int64_t ldb,
                       void *X, int64_t ldx, const trs_exec *exec);
 
+/* Solve X = op(A)^-1 B by substitution with the arrays of A as they are, without a plan.  This is for a
+ * triangle that is solved with once: it needs no analysis and no memory, and one thread.
+ *     const trs_mat *A ; in.  CSR or CSC on the host, kind as for a plan without TRS_PERMUTED.  The
+ *         entries of a row or column may have any order.  An entry off the diagonal that is stored
+ *         twice counts twice.
+ *     trs_op op ; in.
+ *     int nrhs ; in, >= 0.  Columns are solved one by one.
+ *     const void *B ; in.  On the host, with ldb, as in trs_solve.
+ *     void *X ; out.  As B, with ldx.  X may be B if ldx = ldb; otherwise they must not overlap.
+ *         Undefined after an error.
+ *     trs_layout layout ; in.  Storage order of B and X.
+ * The same input gives the same bits, which may differ from those of a plan.
+ * Returns TRS_OK, TRS_EARG, or:
+ *     TRS_EMATRIX ; A is not well formed, or an entry of the diagonal is stored twice, or
+ *         TRS_STRICT is set and an entry is in the other triangle.
+ *     TRS_EPIVOT ; an entry of the diagonal is missing, zero or not finite.
+ *     TRS_ESUPPORT ; A has another format, or is on a device. */
+TRS_API int trs_solve_once(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
+                           void *X, int64_t ldx, trs_layout layout);
+
 /* ---- a batch of systems ------------------------------------------------------------------ */
 
 /* Many triangles with the same pattern.  Each has its own values and right-hand sides. */

@@ -47,10 +47,10 @@ typedef struct trs_factor_options {
      *   of its column, or A is Hermitian with a positive diagonal; if the pattern is nearly
      *   symmetric; and if the factors take 5e7 flops or more.  If the pivots turn out to be bad
      *   there (a growth above 100), and in all other cases: CHOLMOD if A is exactly
-     *   Hermitian with a positive diagonal; KLU if less than 60 flops are predicted for each entry
-     *   of the factors, and either most of the diagonal is there and the pattern is mostly
-     *   symmetric (at most 40 entries a row), or most of the diagonal is missing (at most 12);
-     *   UMFPACK otherwise, and if CHOLMOD or KLU breaks down
+     *   Hermitian with a positive diagonal; KLU if A has fewer than 2000 entries, or less than 60
+     *   flops are predicted for each entry of the factors, and either most of the diagonal is there
+     *   and the pattern is mostly symmetric (at most 40 entries a row), or most of the diagonal is
+     *   missing (at most 12); UMFPACK otherwise, and if CHOLMOD or KLU breaks down
      * The string need not outlive the call. */
     const char *method;
     /* the ordering:

@@ -63,7 +63,7 @@ static const char help[] =
     "                         (default: in the user's cache); with --measure, add to\n"
     "                         FILE\n"
     "      --no-calibrate     do not measure the costs of this CPU, which takes a\n"
-    "                         quarter of a second in the first run\n"
+    "                         quarter of a second in the first run with --repeat\n"
     "      --bitwise          only solvers that give the same bits every time\n"
     "      --threads=N        threads of CPU solvers\n"
     "      --low-memory       read with little more memory than the matrix takes\n"

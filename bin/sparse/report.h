@@ -45,6 +45,7 @@ typedef struct report {
     krylov_split split;
     step_times steps;
     trs_error error;
+    bool judged;    /* the refinement has found error */
     double forward; /* max |x - exact| / max |exact|; NaN: it is not known */
     double tolerance;
     char failure[500]; /* why x is no solution; "": it is one */

@@ -51,20 +51,26 @@ static int run_plan(void *user)
     return trs_solve(j->plan, j->args->op, j->nrhs, j->B, j->T.n, j->X, j->T.n, NULL);
 }
 
-int refine(const trs_plan *plan, trs_lu *lu, int steps, report *r)
+static int refine_up_to(const trs_plan *plan, trs_lu *lu, int steps, report *r)
 {
     const problem *p = r->problem;
     const trs_op op = r->args->op;
     const int64_t n = p->A.n;
-    trs_error before, after = {0};
-    int rc = backward_error(r->args, p, &before);
-    if (rc) return rc;
-    r->omega_before = before.omega;
-    rc = lu ? trs_lu_refine(lu, &p->A, op, p->nrhs, p->B, n, p->X, n, NULL, steps, &r->refined,
-                            &after)
-            : trs_refine(plan, &p->A, op, p->nrhs, p->B, n, p->X, n, NULL, steps, &r->refined,
-                         &after);
-    r->stopped = after.stop;
+    const int rc = lu ? trs_lu_refine(lu, &p->A, op, p->nrhs, p->B, n, p->X, n, NULL, steps,
+                                      &r->refined, &r->error)
+                      : trs_refine(plan, &p->A, op, p->nrhs, p->B, n, p->X, n, NULL, steps,
+                                   &r->refined, &r->error);
+    r->stopped = r->error.stop;
+    r->judged = !rc;
+    return rc;
+}
+
+/* No step tells the error before the first one, and mostly that there is none to do. */
+int refine(const trs_plan *plan, trs_lu *lu, int steps, report *r)
+{
+    int rc = refine_up_to(plan, lu, 0, r);
+    r->omega_before = r->error.omega;
+    if (!rc && r->stopped == TRS_STOP_STEPS) rc = refine_up_to(plan, lu, steps, r);
     return rc;
 }
 

@@ -16,6 +16,8 @@ const trs_machine *trs_machine_table(void);
 void trs_machine_built_in(trs_context *ctx, const trs_chip *chip);
 /* Costs and facts that the file names replace those of m.  TRS_OK, TRS_EFILE, TRS_EFORMAT. */
 int trs_machine_read(trs_machine *m, const char *file);
+/* Take back costs that are so far above the built-in ones that other programs must have had the CPU meanwhile. */
+void trs_machine_doubt(trs_machine *m);
 /* Is it the machine of that chip, as far as the chip says what it is? */
 bool trs_machine_fits(const trs_machine *m, const trs_chip *chip);
 

@@ -1,7 +1,8 @@
 /* user_costs.c: the costs in the user's cache, of which there are two kinds.
  *
  *     machine     what `trisolve-bench --calibrate --save` has measured: all costs, also those of the GPU
- *     cpu-KEY     what a program has measured in its first run here: costs of the CPU
+ *     cpu-KEY     what a program has measured in its first run here: costs of the CPU, of which those count that a CPU can have
+ *                 when no other program uses it
  *
  * A home may be shared by machines.  So the first file counts only where the facts in it are those of the GPU at hand, and
  * the second has a name that depends on what the CPU says of itself and on the version of the library.  Nobody has asked
@@ -129,6 +130,7 @@ bool trs_machine_from_cache(trs_context *ctx, const trs_chip *chip)
     if (found) snprintf(ctx->costs, TEXT, "%.190s", file);
     else if (find_cpu_file(file, sizeof file)) {
         found = take(&ctx->machine, file, NULL, ignored);
+        if (found) trs_machine_doubt(&ctx->machine);
         if (found && chip) snprintf(ctx->costs, TEXT, "%.90s; of the CPU %.90s", before, file);
         else if (found) snprintf(ctx->costs, TEXT, "%.190s", file);
     }

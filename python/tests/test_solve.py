@@ -164,6 +164,22 @@ def test_orderings_of_scipy_are_taken(rng, spec):
         assert backward_error(M, x, np.ones(30)) < 1e-13
 
 
+@pytest.mark.parametrize("unit", [False, True])
+def test_factors_of_superlu_are_solved_with_as_they_come(rng, unit):
+    """In no order within a column, and with several right-hand sides; b is overwritten only if that was allowed."""
+    A = sp.csc_matrix(sp.random(80, 80, 0.1, random_state=5) + 5 * sp.eye(80))
+    lu, b = sla.splu(A), rng.uniform(size=(80, 20))
+    for T, lower in ((lu.L, True), (lu.U, False)):
+        if unit:
+            T.setdiag(1)
+        for columns in (1, 3, 20):
+            B = b[:, :columns].copy()
+            x = trisolve.spsolve_triangular(T, B, lower=lower, unit_diagonal=unit)
+            assert abs(T @ x - B).max() < 1e-12 and (B == b[:, :columns]).all()
+            y = trisolve.spsolve_triangular(T, B, lower=lower, overwrite_b=True, unit_diagonal=unit)
+            assert (x == y).all() and np.shares_memory(y, B)
+
+
 @needs_suitesparse
 def test_factorized(rng):
     A = random_triangle(rng, 30, "f8").tocsc()

@@ -98,12 +98,8 @@ def splu(A: AnyMatrix, permc_spec: Permc | None = None, diag_pivot_thresh: Any =
     """
     factor = suitesparse("trs_factor")
     matrix = factorable(A, "splu")
-    if permc_spec == "NATURAL":
-        method = method or "klu"
-    settings = _abi.trs_factor_options(
-        method=choice(METHODS, method, "method"), ordering=choice(ORDERS, permc_spec, "permc_spec"),
-        plan=plan_options(matrix, ops=ops, **plan),
-        single=single, growth_limit=growth_limit, on_growth=pick(GROWTH, on_growth, "on_growth"), boost=boost)
+    settings = factor_options(method, permc_spec, plan_options(matrix, ops=ops, **plan), single=single, boost=boost,
+                              growth_limit=growth_limit, on_growth=pick(GROWTH, on_growth, "on_growth"))
     if signs is not None:
         expected = np.ascontiguousarray(signs, np.int8)
         if expected.shape != (matrix.struct.n,):
@@ -164,6 +160,14 @@ def schur(A: AnyMatrix, rows: Any, *, method: Method | None = None, ops: str = "
         lu = Factors(make, Matrix(csc_array(A)[:, others][others]), settings, {"ops": ops, **plan},
                      fixed_pattern=False)
     return S, lu
+
+
+def factor_options(method: Method | None, permc_spec: Permc | None, plan: Any, **more: Any) -> Any:
+    """The options of trs_factor; SciPy's natural order keeps the columns in place, as KLU does."""
+    if permc_spec == "NATURAL":
+        method = method or "klu"
+    return _abi.trs_factor_options(method=choice(METHODS, method, "method"),
+                                   ordering=choice(ORDERS, permc_spec, "permc_spec"), plan=plan, **more)
 
 
 def choice(table: dict[str, str], name: str | None, what: str) -> bytes | None:

@@ -924,8 +924,8 @@ static void real_matrices(void **state)
         {"cg20.mtx", BY_PATTERN},     {"impcol_a.mtx", BY_PATTERN},
         {"plskz362.mtx", BY_PATTERN}, {"qc324.mtx", "UMFPACK"},
         {"rdb3200l.mtx", BY_PATTERN}, {"superlu_airfoil2.mtx", "UMFPACK"},
-        {"west0067.mtx", BY_PATTERN}, {"seed4.mtx", "UMFPACK"},
-        {"seed5.mtx", "UMFPACK"},
+        {"west0067.mtx", BY_PATTERN}, {"seed4.mtx", BY_PATTERN},
+        {"seed5.mtx", BY_PATTERN},
     };
     static const char *const circuits[] = {"add20.mtx.xz", "memplus.mtx.xz", "ibmpg1_mna.mtx.xz",
                                            "case13659pegase_dcB.mtx.xz", "case2737sop_Ybus.mtx.xz"};
@@ -1042,7 +1042,7 @@ static void one_triangle(void **state)
 #ifdef HAVE_KLU
 
 /* A band of a symmetric pattern, whose factors have no more entries than it has: KLU's.  So is what has short rows and no
- * diagonal.  What has the diagonal, but is far from symmetric, and what has many entries a row, is UMFPACK's. */
+ * diagonal, and what has fewer than 2000 entries.  What has many entries a row is UMFPACK's. */
 static void chosen_by_pattern(void **state)
 {
     (void)state;
@@ -1050,8 +1050,8 @@ static void chosen_by_pattern(void **state)
     static const struct {
         int below, above; /* entries of row i are in columns i - below .. i + above */
         const char *library;
-    } cases[] = {{2, 2, "KLU"},  {2, 0, "UMFPACK"}, {0, 3, "UMFPACK"},
-                 {-1, 4, "KLU"}, {20, 20, "KLU"},   {N, N, "UMFPACK"}};
+    } cases[] = {{2, 2, "KLU"},  {2, 0, "KLU"},   {0, 3, "KLU"},
+                 {-1, 4, "KLU"}, {20, 20, "KLU"}, {N, N, "UMFPACK"}};
     for (int c = 0; c < 2; c++)
         for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
             full A = full_new(N, c);
@@ -1063,6 +1063,31 @@ static void chosen_by_pattern(void **state)
             check_identity(&A, &plain, NULL, cases[k].library);
             free(A.a);
         }
+}
+
+/* Half of a band, with a diagonal but far from symmetric, of 3 n - 3 entries: from 2000 on UMFPACK's. */
+static void chosen_by_size(void **state)
+{
+    (void)state;
+    enum { MOST = 668 };
+    int64_t ptr[MOST + 1] = {0};
+    int32_t idx[3 * MOST];
+    double val[3 * MOST];
+    for (int n = MOST - 1; n <= MOST; n++) {
+        trs_lu *lu;
+        trs_lu_info info;
+        int q = 0;
+        for (int i = 0; i < n; i++) {
+            for (int j = i < 2 ? 0 : i - 2; j <= i; j++) idx[q] = j, val[q++] = i == j ? 4 : 1;
+            ptr[i + 1] = q;
+        }
+        const trs_mat A = {.n = n, .nnz = q, .ptr = ptr, .idx = idx, .val = val};
+        assert_int_equal(q < 2000, n < MOST);
+        assert_int_equal(trs_factor(&lu, &A, NULL), TRS_OK);
+        trs_lu_get_info(lu, &info);
+        assert_string_equal(info.library, q < 2000 ? "KLU" : "UMFPACK");
+        trs_lu_destroy(lu);
+    }
 }
 
 /* omega of the solution that the factors give. */
@@ -1260,6 +1285,7 @@ int main(void)
 #ifdef HAVE_KLU
         cmocka_unit_test(singular_for_klu),
         cmocka_unit_test(chosen_by_pattern),
+        cmocka_unit_test(chosen_by_size),
         cmocka_unit_test(update_keeps_pivots),
         cmocka_unit_test(update_sees_growth),
         cmocka_unit_test(update_sees_growth_in_l),

@@ -154,7 +154,7 @@ floors 12 20 7e-9 grid5:30 # from memory
 
 # ---- a plan that grows ---------------------------------------------------------------------------
 run --csv=c.csv --solvers=cpu-serial grid5:30 bidiag:9
-[ "$(column c.csv plan_grows_at | tr '\n' ' ')" = "50 0 " ]
+[ "$(column c.csv plan_grows_at | tr '\n' ' ')" = "200 0 " ]
 check $? "the plan of the larger one grows in the solve of doc/growing.md"
 for time in plan_prepare plan_first plan_grown; do
     [ "$(column c.csv $time | grep -c '[1-9]')" = 2 ]

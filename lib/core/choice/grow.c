@@ -34,8 +34,10 @@
 
 /* ---- when ----------------------------------------------------------------------------------------- */
 
-/* What it costs to choose and to build on a CPU, in solves by cpu-serial: 4 to 190 were measured (doc/performance.md). */
-static const double CPU_SOLVES = 50;
+/* On a CPU a plan grows in this solve.  To choose and to build costs 4 to 195 solves by cpu-serial, 54 in the mean.  But on one
+ * core the better solver mostly saves less than a sixth of a solve, so that it pays late
+ * (doc/results/choice/2026-11-26-growth-cpu.csv). */
+static const double CPU_SOLVES = 200;
 /* On a GPU, in seconds: launches, copies and waits of the analyses, and what they take for each entry. */
 static const double GPU_SECONDS = 2e-3, GPU_SECONDS_ENTRY = 1.5e-9;
 

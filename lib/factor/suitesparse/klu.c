@@ -54,9 +54,9 @@ enum { FEW_ENTRIES = 40, FEW_FLOPS = 60 };
  * most 15 % more entries, and need no refinement.  Nor is one whose rounding errors are those of single precision. */
 static const double CAREFUL_TOLERANCE = 0.3;
 
-static bool suits(const trs_klu_order *o)
+static bool suits(const trs_klu_order *o, const trs_csc *A)
 {
-    return o->Q && o->flops < FEW_FLOPS * o->entries;
+    return o->Q && (trs_klu_is_small(A) || o->flops < FEW_FLOPS * o->entries);
 }
 
 static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool named, void **data)
@@ -66,7 +66,7 @@ static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool name
     if (!named && A->nnz > FEW_ENTRIES * A->n) return TRS_OK;
     int rc = trs_klu_order_make(lu, A, ordering, named, &o);
     klu *k = NULL;
-    if (!rc && (named || suits(&o))) {
+    if (!rc && (named || suits(&o, A))) {
         k = *data = trs_lu_alloc(lu, 1, sizeof *k, "KLU's handle");
         if (!k) rc = TRS_EMEM;
     }

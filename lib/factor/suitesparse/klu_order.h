@@ -16,11 +16,19 @@ typedef struct trs_klu_order {
     int64_t levels; /* of L, and of U */
 } trs_klu_order;
 
+/* Is A so small that what UMFPACK prepares takes longer than any fill? */
+static inline bool trs_klu_is_small(const trs_csc *A)
+{
+    enum { SMALL = 2000 };
+    return A->nnz < SMALL;
+}
+
 /* Can an order be good for A?  With most of the diagonal there its pattern has to be mostly symmetric, since S would have too
  * many entries otherwise.  With most of it missing, rows are matched, and have to be short. */
 static inline bool trs_klu_order_suits(const trs_klu_order *o, const trs_csc *A)
 {
     enum { SHORT = 12 };
+    if (trs_klu_is_small(A)) return true;
     return o->diagonals >= 0.5 ? o->symmetry >= 0.5 : A->nnz <= SHORT * A->n;
 }
 
