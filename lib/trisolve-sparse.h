@@ -1200,8 +1200,11 @@ typedef struct trs_lu_info {
     int64_t refines;
     /* of "ldlt", the row of A (from 0) whose pivot was the first that boost replaced; -1: none */
     int64_t first_boosted;
+    /* block size of incomplete factors by blocks, which have no plans (trs_ilu); 0: there are
+     * plans */
+    int64_t block;
     /* reserved for new members; always zero */
-    int64_t reserved[2];
+    int64_t reserved[1];
 } trs_lu_info;
 
 /* Methods of incomplete factorization. */
@@ -1213,6 +1216,11 @@ typedef enum trs_ilu_method {
     /* the same two, with the entries that drop_tol and fill_factor select for the first A */
     TRS_ILUT = 2,
     TRS_ICT = 3,
+    /* M = (D + L) D^-1 (D + U), where L and U are those of A and diag (M) = diag (A): only D is
+     * computed; by blocks, or numbers */
+    TRS_DILU = 4,
+    /* M = D, the diagonal blocks of A, or its diagonal */
+    TRS_BLOCK_JACOBI = 5,
 } trs_ilu_method;
 
 /* Orderings for incomplete factors.  Rows and columns are permuted in the same way before the
@@ -1257,8 +1265,11 @@ typedef struct trs_ilu_options {
      * of A, and l(i, j) u(j, j) if it is smaller than drop_tol times the 2-norm of column j.  1e-4 in
      * SciPy's spilu */
     double drop_tol;
+    /* block size b <= 8 for factors by blocks (see trs_ilu).  0: that of a BSR, or the one that is
+     * found; 1: factors by numbers; above 1: this one, of which n is a multiple */
+    int64_t block;
     /* must be zero; reserved for new members */
-    int64_t reserved[2];
+    int64_t reserved[1];
 } trs_ilu_options;
 
 /* Compute incomplete factors of A, without or with fill, as a preconditioner.  trs_lu_solve then
