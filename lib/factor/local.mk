@@ -17,8 +17,9 @@ EXTRA_DIST += lib/factor/README.md lib/factor/again/README.md lib/factor/suitesp
 if HAVE_CMOCKA
 INCOMPLETE = tests/factor/incomplete.c tests/factor/incomplete.h
 THERE = tests/factor/there.h
-check_PROGRAMS += tests/factor/t_ilu tests/factor/t_lu_import tests/factor/t_lu_large \
+check_PROGRAMS += tests/factor/t_ilu tests/factor/t_blocks tests/factor/t_lu_import tests/factor/t_lu_large \
 	tests/factor/t_selfadjoint tests/factor/t_complete_fill tests/factor/t_fill tests/factor/t_det tests/factor/t_threshold
+tests_factor_t_blocks_SOURCES = tests/factor/t_blocks.c $(INCOMPLETE)
 tests_factor_t_ilu_SOURCES = tests/factor/t_ilu.c $(INCOMPLETE)
 tests_factor_t_fill_SOURCES = tests/factor/t_fill.c $(INCOMPLETE)
 tests_factor_t_threshold_SOURCES = tests/factor/t_threshold.c $(INCOMPLETE)

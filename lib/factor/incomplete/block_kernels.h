@@ -10,10 +10,10 @@ typedef struct BN(column) {
     T x[B];
 } BN(column);
 
-TRS_INLINE BN(column) BN(load)(const T *p)
+TRS_INLINE BN(column) BN(load)(const T *p, int64_t stride)
 {
     BN(column) v;
-    memcpy(&v, p, B * sizeof *p);
+    for (int r = 0; r < B; r++) v.x[r] = p[r * stride];
     return v;
 }
 
@@ -32,8 +32,13 @@ TRS_INLINE BN(column) BN(add)(BN(column) s, BN(column) t)
 }
 
 #define PART(v, r)    (v).x[r]
-#define LOAD_WIDE(p)  BN(load)(p)
-#define LOAD_OF(p, c) BN(load)(p)
+#define LOAD_WIDE(p)  BN(load)(p, 1)
+#define LOAD_OF(p, c) BN(load)(p, 1)
+
+TRS_INLINE void BN(store)(T *p, BN(column) v)
+{
+    memcpy(p, &v, sizeof v);
+}
 
 #else
 
@@ -43,62 +48,80 @@ TRS_INLINE BN(column) BN(add)(BN(column) s, BN(column) t)
 #else
 #define UNROLL_OUTER
 #endif
+
+/* Vectors of 32 bytes at most: compilers keep longer ones in memory where registers are not as long. */
 #if B == 2
-#define WIDTH 2
-#elif B <= 4
-#define WIDTH 4
+#define LANES 2
+#define GATHER(p, s, left)                                                                         \
+    {                                                                                              \
+        (p)[0], (p)[s]                                                                             \
+    }
 #else
-#define WIDTH 8
+#define LANES 4
+#define GATHER(p, s, left)                                                                         \
+    {                                                                                              \
+        (p)[0], left > 1 ? (p)[s] : 0, left > 2 ? (p)[2 * (s)] : 0, left > 3 ? (p)[3 * (s)] : 0    \
+    }
 #endif
+#define PARTS ((B + LANES - 1) / LANES)
 
-typedef REAL BN(column)
-    __attribute__((vector_size(WIDTH * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
+typedef REAL BN(part)
+    __attribute__((vector_size(LANES * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
 
-/* Exactly B numbers; the others are zero. */
-TRS_INLINE BN(column) BN(load)(const T *p)
+typedef struct BN(column) {
+    BN(part) part[PARTS];
+} BN(column);
+
+#define PART(v, r) (v).part[(r) / LANES][(r) % LANES]
+
+/* B numbers; nothing else is read. */
+TRS_INLINE BN(column) BN(load)(const T *p, int64_t stride)
 {
-    BN(column) v = {0};
-    memcpy(&v, p, B * sizeof *p);
+    BN(column) v;
+    UNROLL
+    for (int k = 0; k < PARTS; k++)
+        v.part[k] = (BN(part))GATHER(p + k * LANES * stride, stride, (B - k * LANES));
     return v;
 }
 
 TRS_INLINE BN(column) BN(load_wide)(const T *p)
 {
-    return *(const BN(column) *)p;
+    BN(column) v;
+    UNROLL
+    for (int k = 0; k < PARTS; k++) v.part[k] = *(const BN(part) *)(p + k * LANES);
+    return v;
+}
+
+TRS_INLINE void BN(store)(T *p, BN(column) v)
+{
+    UNROLL
+    for (int k = 0; k < B / LANES; k++) *(BN(part) *)(p + k * LANES) = v.part[k];
+    UNROLL
+    for (int r = B / LANES * LANES; r < B; r++) p[r] = PART(v, r);
 }
 
 TRS_INLINE BN(column) BN(minus)(BN(column) s, BN(column) a, T x, bool conj)
 {
     (void)conj;
-    return s - a * x;
+    UNROLL
+    for (int k = 0; k < PARTS; k++) s.part[k] -= a.part[k] * x;
+    return s;
 }
 
 TRS_INLINE BN(column) BN(add)(BN(column) s, BN(column) t)
 {
-    return s + t;
+    UNROLL
+    for (int k = 0; k < PARTS; k++) s.part[k] += t.part[k];
+    return s;
 }
 
-#define PART(v, r)    (v)[r]
 #define LOAD_WIDE(p)  BN(load_wide)(p)
 /* of column c of a block: nothing behind the block is read */
-#define LOAD_OF(p, c) (B * (c) + WIDTH <= B * B ? BN(load_wide)(p) : BN(load)(p))
+#define LOAD_OF(p, c) (B * (c) + PARTS * LANES <= B * B ? BN(load_wide)(p) : BN(load)(p, 1))
 
 #endif
 
-TRS_INLINE void BN(store)(T *p, BN(column) v)
-{
-    memcpy(p, &v, B * sizeof *p);
-}
-
 /* ---- solves ----------------------------------------------------------------------------------- */
-
-TRS_INLINE BN(column) BN(take)(const T *p, int64_t stride)
-{
-    BN(column) v = {0};
-    UNROLL
-    for (int r = 0; r < B; r++) PART(v, r) = p[r * stride];
-    return v;
-}
 
 TRS_INLINE void BN(put)(T *p, int64_t stride, BN(column) v)
 {
@@ -124,12 +147,17 @@ TRS_INLINE void BN(row)(const trs_ilu_block_sweep *w, int32_t i, const T *b, int
     const BN(column) zero = {0};
     BN(column) s[4][2]; /* two sums each, which do not wait for one another */
     const bool add = w->end == TRS_BLOCK_ADD, cj = IS_COMPLEX && w->conj;
+    const int ahead = w->upper ? -AHEAD : AHEAD; /* bytes */
+    enum { LINES = (B * B * sizeof(T) + 63) / 64 };
+    UNROLL
     for (int r = 0; r < count; r++) {
         s[r][1] = zero;
-        s[r][0] = add ? zero : BN(take)(b + (int64_t)i * B * bs + r * w->b.cs, bs);
+        s[r][0] = add ? zero : BN(load)(b + (int64_t)i * B * bs + r * w->b.cs, bs);
     }
     for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
         const T *a = val + p * (B * B), *y = x + (int64_t)m->idx[p] * B * xs;
+        UNROLL
+        for (int k = 0; k < LINES; k++) TRS_PREFETCH((const char *)a + ahead + 64 * k);
         UNROLL
         for (int c = 0; c < B; c++) {
             const BN(column) v = LOAD_WIDE(a + c * B);
@@ -139,11 +167,12 @@ TRS_INLINE void BN(row)(const trs_ilu_block_sweep *w, int32_t i, const T *b, int
         }
     }
     const T *d = val + (m->begin[0][w->m->n] + i) * (B * B);
+    UNROLL
     for (int r = 0; r < count; r++) {
         BN(column) t = BN(add)(s[r][0], s[r][1]);
         if (w->end != TRS_BLOCK_PLAIN) {
             const BN(column) from =
-                add ? BN(take)(b + (int64_t)i * B * bs + r * w->b.cs, bs) : zero;
+                add ? BN(load)(b + (int64_t)i * B * bs + r * w->b.cs, bs) : zero;
             t = BN(minus_product)(from, d, BN(minus)(zero, t, 1, false), cj);
         }
         BN(put)(x + (int64_t)i * B * xs + r * w->x.cs, xs, t);
@@ -190,12 +219,12 @@ TRS_INLINE BN(block) BN(load_block)(const T *a)
 TRS_INLINE void BN(multiply)(T *x, const T *s, const BN(block) * a, const T *y)
 {
     UNROLL_OUTER
-    for (int j = 0; j < B; j++, y += B) {
+    for (int j = 0; j < B; j++, x += B, y += B) {
         BN(column) sum = {0};
         if (s) sum = LOAD_OF(s + j * B, j);
         UNROLL
         for (int c = 0; c < B; c++) sum = BN(minus)(sum, a->c[c], s ? y[c] : -y[c], false);
-        BN(store)(x + j * B, sum);
+        BN(store)(x, sum);
     }
 }
 
@@ -286,4 +315,6 @@ TRS_FMA_CLONES static trs_ilu_fault BN(factor_row)(const trs_ilu_blocks *m, int6
 #undef PART
 #undef LOAD_WIDE
 #undef LOAD_OF
-#undef WIDTH
+#undef LANES
+#undef PARTS
+#undef GATHER

@@ -25,6 +25,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { AHEAD = 8192 }; /* bytes from a block that is read to that which is fetched */
+
 #define TRS_BODY "factor/incomplete/block_rows.c"
 #include "base/each_type.h"
 
