@@ -77,10 +77,10 @@ typedef struct BN(column) {
 /* B numbers; nothing else is read. */
 TRS_INLINE BN(column) BN(load)(const T *p, int64_t stride)
 {
-    BN(column) v;
-    UNROLL
-    for (int k = 0; k < PARTS; k++)
-        v.part[k] = (BN(part))GATHER(p + k * LANES * stride, stride, (B - k * LANES));
+    BN(column) v = {.part[0] = GATHER(p, stride, B)};
+#if B > LANES /* not a loop: gcc would warn of parts that are not set */
+    v.part[1] = (BN(part))GATHER(p + LANES * stride, stride, (B - LANES));
+#endif
     return v;
 }
 
@@ -151,8 +151,8 @@ TRS_INLINE void BN(row)(const trs_ilu_block_sweep *w, int32_t i, const T *b, int
     enum { LINES = (B * B * sizeof(T) + 63) / 64 };
     UNROLL
     for (int r = 0; r < count; r++) {
-        s[r][1] = zero;
-        s[r][0] = add ? zero : BN(load)(b + (int64_t)i * B * bs + r * w->b.cs, bs);
+        s[r][0] = s[r][1] = zero;
+        if (!add) s[r][0] = BN(load)(b + (int64_t)i * B * bs + r * w->b.cs, bs);
     }
     for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
         const T *a = val + p * (B * B), *y = x + (int64_t)m->idx[p] * B * xs;
@@ -171,8 +171,8 @@ TRS_INLINE void BN(row)(const trs_ilu_block_sweep *w, int32_t i, const T *b, int
     for (int r = 0; r < count; r++) {
         BN(column) t = BN(add)(s[r][0], s[r][1]);
         if (w->end != TRS_BLOCK_PLAIN) {
-            const BN(column) from =
-                add ? BN(load)(b + (int64_t)i * B * bs + r * w->b.cs, bs) : zero;
+            BN(column) from = zero;
+            if (add) from = BN(load)(b + (int64_t)i * B * bs + r * w->b.cs, bs);
             t = BN(minus_product)(from, d, BN(minus)(zero, t, 1, false), cj);
         }
         BN(put)(x + (int64_t)i * B * xs + r * w->x.cs, xs, t);

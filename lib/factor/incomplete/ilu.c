@@ -426,6 +426,7 @@ static int factor_by_blocks(trs_context *ctx, trs_lu *lu, const trs_mat *A, trs_
     *m = (trs_ilu_blocks){.b = b, .dtype = A->dtype, .diagonal_only = method == TRS_DILU};
     m->shift = s->rows.shift, m->boost = s->rows.boost;
     m->threads = count_threads(lu);
+    ctx->limit = lu->opt.memory_limit;
     const int rc = trs_ilu_blocks_make(ctx, &s->rows.t, diagonal, transposed, m);
     trs_tri_free(ctx, &s->rows.t);
     if (rc) return rc;
