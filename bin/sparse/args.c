@@ -115,8 +115,9 @@ bool is_incomplete(const char *method)
 
 static void take_factor(const option_row *row, const char *text, void *user)
 {
-    static const char *const method[] = {"auto", "cholmod", "klu",  "umfpack", "static", "ldlt",
-                                         "ilu0", "ic0",     "ilut", "ict",     "dilu",   "jacobi", NULL};
+    static const char *const method[] = {"auto", "cholmod", "klu", "umfpack", "static",
+                                         "ldlt", "ilu0",    "ic0", "ilut",    "ict",
+                                         "dilu", "jacobi",  NULL};
     arguments *a = user;
     if (text && !is_incomplete(text)) word_of(row, text, method);
     a->factor = true;

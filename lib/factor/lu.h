@@ -89,9 +89,9 @@ struct trs_lu {
     struct trs_lu_again *again; /* what computes new values on the host; NULL: nothing yet */
     bool never_again;           /* nothing can, but the library */
     bool reads_pattern;         /* update reads ptr and idx of A again */
-    bool refreshes;      /* plans take values that are on the device, in the order of a stream */
-    bool host_only;      /* no kernel refactors these factors on the device */
-    bool refactors;      /* new values that do not suit the pivots are factored on the host */
+    bool refreshes; /* plans take values that are on the device, in the order of a stream */
+    bool host_only; /* no kernel refactors these factors on the device */
+    bool refactors; /* new values that do not suit the pivots are factored on the host */
     /* incomplete factors by blocks on the host, in place of plans; they belong to the backend; NULL: there are none */
     const struct trs_ilu_blocks *blocks;
     double growth_limit; /* of complete factors on a device */

@@ -441,6 +441,18 @@ static int factor_by_blocks(trs_context *ctx, trs_lu *lu, const trs_mat *A, trs_
     return update(lu, A);
 }
 
+/* By blocks if A has any, else by numbers. */
+static int factor_on_host(trs_context *ctx, trs_lu *lu, const trs_mat *A,
+                          const trs_ilu_options *opt)
+{
+    ilu *s = lu->backend;
+    int b;
+    const int rc = choose_block(ctx, s, A, opt, &b);
+    if (rc) trs_tri_free(ctx, &s->rows.t);
+    if (rc) return rc;
+    return b ? factor_by_blocks(ctx, lu, A, opt->method, b) : factor_here(lu, A);
+}
+
 /* Factor A on the device, unless *made becomes false.  t: the rows, on the host; NULL: the pattern is that of A. */
 static int factor_there(trs_lu *lu, const trs_mat *A, const trs_tri *t, const trs_ilu_options *opt,
                         bool *made)
@@ -480,7 +492,7 @@ static int factor(trs_lu *lu, const trs_mat *A, const trs_ilu_options *opt)
     trs_mat host;
     const bool there = lu->opt.device > 0, as_a = has_rows(lu, s, A);
     bool made = false;
-    int b = 0, rc = TRS_OK;
+    int rc = TRS_OK;
     if (there && as_a) rc = factor_there(lu, A, NULL, opt, &made);
     if (rc || made) return rc;
     ctx.device = A->device > 0 ? A->device - 1 : 0;
@@ -488,10 +500,9 @@ static int factor(trs_lu *lu, const trs_mat *A, const trs_ilu_options *opt)
     if (!rc) rc = make_rows(&ctx, lu, s, &host, &s->rows.t);
     if (!rc && there && !as_a)
         rc = factor_there(lu, is_near(lu, A) ? A : &host, &s->rows.t, opt, &made);
-    if (!rc && !there) rc = choose_block(&ctx, s, &host, opt, &b);
     if (rc || made) trs_tri_free(&ctx, &s->rows.t);
-    else if (b) rc = factor_by_blocks(&ctx, lu, &host, opt->method, b);
-    else rc = factor_here(lu, &host);
+    else if (there) rc = factor_here(lu, &host);
+    else rc = factor_on_host(&ctx, lu, &host, opt);
     trs_mat_fetched(&ctx, A, &host);
     trs_gpu_drop_ring(&ctx);
     return rc;
@@ -547,6 +558,16 @@ static int factor_whole(trs_lu *lu, const trs_mat *A, const trs_ilu_options *opt
     return factor(lu, A, opt);
 }
 
+static void name_factors(ilu *s, trs_ilu_method method)
+{
+    const char *kind = s->rows.cholesky ? "IC" : "ILU";
+    if (method == TRS_DILU) kind = "DILU";
+    if (method == TRS_BLOCK_JACOBI) kind = "Jacobi";
+    if (is_diagonal(method)) snprintf(s->name, sizeof s->name, "%s", kind);
+    else if (s->drops) snprintf(s->name, sizeof s->name, "%sT", kind);
+    else snprintf(s->name, sizeof s->name, "%s(%d)", kind, s->level);
+}
+
 static int ilu_of(trs_lu **lu, const trs_mat *mat, const trs_ilu_options *opt)
 {
     static const trs_ilu_options defaults = {0};
@@ -568,7 +589,6 @@ static int ilu_of(trs_lu **lu, const trs_mat *mat, const trs_ilu_options *opt)
     (*lu)->opt.layout = opt->plan.layout;
     (*lu)->opt.ops |= 1u << TRS_N; /* whose levels are those of the factorisation */
     s->rows.cholesky = is_cholesky(opt->method);
-    const char *kind = s->rows.cholesky ? "IC" : "ILU";
     s->rows.shift = (*lu)->shift = opt->shift;
     s->rows.boost = (*lu)->boost = opt->boost;
     s->level = opt->level;
@@ -576,10 +596,7 @@ static int ilu_of(trs_lu **lu, const trs_mat *mat, const trs_ilu_options *opt)
     s->drop_tol = opt->drop_tol;
     s->fill_factor = opt->fill_factor;
     s->ordering = opt->ordering;
-    if (is_diagonal(opt->method))
-        snprintf(s->name, sizeof s->name, "%s", opt->method == TRS_DILU ? "DILU" : "Jacobi");
-    else if (s->drops) snprintf(s->name, sizeof s->name, "%sT", kind);
-    else snprintf(s->name, sizeof s->name, "%s(%d)", kind, s->level);
+    name_factors(s, opt->method);
     (*lu)->lower_only = s->rows.cholesky && s->ordering == TRS_ILU_NATURAL;
     (*lu)->f = (trs_factors){.cholesky = s->rows.cholesky, .incomplete = true, .library = s->name};
     (*lu)->f.ordering = trs_order_name(s->ordering);
