@@ -249,6 +249,31 @@ static void definitions(void **state)
             }
 }
 
+/* A full first row and column of blocks: that row is searched for the few columns of the others. */
+static void arrow(void **state)
+{
+    enum { B = 2, BLOCKS = 40 };
+    (void)state;
+    full A = of_blocks(B, BLOCKS, true, false);
+    for (int bi = 1; bi < BLOCKS; bi++)
+        for (int bj = 1; bj < BLOCKS; bj++)
+            for (int k = 0; k < B * B && bj - bi != bi % 3 - 1 && bi != bj; k++)
+                *at(&A, bi * B + k % B, bj * B + k / B) = 0;
+    for (int k = 0; k < A.n; k++) {
+        *at(&A, k, k) += 20;
+        *at(&A, 0, k) += 0.1;
+        *at(&A, k, 1) += 0.1;
+    }
+    trs_mat m = show_blocks(&A, B, TRS_C64, TRS_ROW_MAJOR);
+    const trs_ilu_options opt = {.plan.ops = 7};
+    trs_lu *lu = factor(&m, &opt);
+    full M = preconditioner(&A, B, TRS_ILU0);
+    check_solves(lu, &M, TRS_C64);
+    trs_lu_destroy(lu);
+    hide(&m);
+    free(A.a), free(M.a);
+}
+
 /* ---- examples --------------------------------------------------------------------------------- */
 
 /* Two block rows without fill, so that M = A, whose solution is exact:
@@ -526,9 +551,10 @@ static void no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(definitions), cmocka_unit_test(exact),   cmocka_unit_test(found),
-        cmocka_unit_test(threads),     cmocka_unit_test(shift),   cmocka_unit_test(bad_blocks),
-        cmocka_unit_test(refused),     cmocka_unit_test(numbers), cmocka_unit_test(no_memory),
+        cmocka_unit_test(definitions), cmocka_unit_test(arrow),   cmocka_unit_test(exact),
+        cmocka_unit_test(found),       cmocka_unit_test(threads), cmocka_unit_test(shift),
+        cmocka_unit_test(bad_blocks),  cmocka_unit_test(refused), cmocka_unit_test(numbers),
+        cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -229,18 +229,24 @@ TRS_INLINE void BN(multiply)(T *x, const T *s, const BN(block) * a, const T *y)
 }
 
 /* l(i, k) = a(i, k) d(k)^-1, and a(i, j) -= l(i, k) u(k, j), where p is the place of a(i, k). */
-TRS_INLINE void BN(eliminate)(const trs_ilu_blocks *m, int64_t p, const int64_t *where)
+TRS_INLINE void BN(eliminate)(const trs_ilu_blocks *m, int64_t p, int32_t i, const int64_t *where)
 {
     const trs_ilu_block_side *f = &m->side[0];
     const int32_t k = f->idx[p];
+    const int64_t begin = f->begin[1][k], end = f->begin[1][k + 1], last = f->begin[1][i + 1];
     T *val = f->val, *a = val + p * (B * B);
     BN(block) l = BN(load_block)(a);
     BN(multiply)(a, NULL, &l, val + (f->begin[0][m->n] + k) * (B * B));
     l = BN(load_block)(a);
-    for (int64_t q = f->begin[1][k]; q < f->begin[1][k + 1]; q++) {
-        const int64_t at = where[f->idx[q]];
-        if (at)
-            BN(multiply)(val + (at - 1) * (B * B), val + (at - 1) * (B * B), &l, val + q * (B * B));
+    const bool searched = is_searched(f, i, end - begin);
+    for (int64_t r = searched ? next_block(m, i, p) : begin; r < (searched ? last : end);) {
+        int64_t at = r, q = r; /* a(i, j) and u(k, j); at = -1: there is no such pair */
+        if (searched) {
+            q = trs_first_from(f->idx, begin, end, f->idx[r]);
+            if (q == end || f->idx[q] != f->idx[r]) at = -1;
+            r = next_block(m, i, r);
+        } else at = where[f->idx[r++]] - 1;
+        if (at >= 0) BN(multiply)(val + at * (B * B), val + at * (B * B), &l, val + q * (B * B));
     }
 }
 
@@ -303,7 +309,7 @@ TRS_FMA_CLONES static trs_ilu_fault BN(factor_row)(const trs_ilu_blocks *m, int6
     if (!m->diagonal_only) BN(mark)(m, where, i, true);
     for (int64_t p = f->begin[0][i]; p < f->begin[0][i + 1]; p++)
         if (m->diagonal_only) BN(subtract_term)(m, p, i, d);
-        else BN(eliminate)(m, p, where);
+        else BN(eliminate)(m, p, i, where);
     if (!m->diagonal_only) BN(mark)(m, where, i, false);
     if (!BN(row_is_finite)(m, i)) return TRS_ILU_INFINITE;
     const trs_ilu_fault fault = FN(invert)(d, B, least, boosted);

@@ -27,6 +27,24 @@
 
 enum { AHEAD = 8192 }; /* bytes from a block that is read to that which is fetched */
 
+enum { LONGER = 16 }; /* a search takes about as long as so many blocks that are looked up */
+
+/* Is a row of U with so many blocks to be searched for those of row i? */
+static inline bool is_searched(const trs_ilu_block_side *f, int32_t i, int64_t pivot)
+{
+    const int64_t lower = f->begin[0][i + 1] - f->begin[0][i];
+    return pivot > LONGER * (lower + 1 + f->begin[1][i + 1] - f->begin[1][i]);
+}
+
+/* The place behind p in row i: of L, then d(i), then of U; begin [1][i + 1]: there is none. */
+static inline int64_t next_block(const trs_ilu_blocks *m, int32_t i, int64_t p)
+{
+    const trs_ilu_block_side *f = &m->side[0];
+    const int64_t d = f->begin[0][m->n] + i;
+    if (p == d) return f->begin[1][i];
+    return p + 1 == f->begin[0][i + 1] ? d : p + 1;
+}
+
 #define TRS_BODY "factor/incomplete/block_rows.c"
 #include "base/each_type.h"
 
