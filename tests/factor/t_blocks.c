@@ -252,7 +252,7 @@ static void definitions(void **state)
 /* A full first row and column of blocks: that row is searched for the few columns of the others. */
 static void arrow(void **state)
 {
-    enum { B = 2, BLOCKS = 40 };
+    enum { B = 2, BLOCKS = 80 };
     (void)state;
     full A = of_blocks(B, BLOCKS, true, false);
     for (int bi = 1; bi < BLOCKS; bi++)
