@@ -1186,8 +1186,8 @@ TRS_API void trs_timer_destroy(trs_timer *timer);
 typedef struct trs_lu trs_lu;
 
 typedef struct trs_lu_info {
-    /* what computed the factors: "UMFPACK", "CHOLMOD", "KLU", "ILU(0)", "IC(2)", "ILUT", "imported",
-     * ... */
+    /* what computed the factors: "UMFPACK", "CHOLMOD", "KLU", "ILU(0)", "ILU(0), blocks of 3",
+     * "IC(2)", "ILUT", "DILU, blocks of 1", "imported", ... */
     const char *library;
     /* ordering of rows and columns: "AMD", "COLAMD", "METIS", "natural", "RCM", "multicolour",
      * ... */
@@ -1200,9 +1200,9 @@ typedef struct trs_lu_info {
     int64_t nnz_l;
     /* entries of U, including the diagonal; 0 for L L' */
     int64_t nnz_u;
-    /* plan of L; it belongs to the factors */
+    /* plan of L; it belongs to the factors; NULL for factors by blocks */
     const trs_plan *l;
-    /* plan of U; it belongs to the factors; NULL for L L' */
+    /* plan of U; it belongs to the factors; NULL for L L', and for factors by blocks */
     const trs_plan *u;
     /* wall clock time of the factorization, including the ordering */
     double seconds_factor;
@@ -1220,8 +1220,11 @@ typedef struct trs_lu_info {
     int64_t refines;
     /* of "ldlt", the row of A (from 0) whose pivot was the first that boost replaced; -1: none */
     int64_t first_boosted;
+    /* block size of incomplete factors by blocks, which have no plans (trs_ilu); 0: there are
+     * plans */
+    int64_t block;
     /* reserved for new members; always zero */
-    int64_t reserved[2];
+    int64_t reserved[1];
 } trs_lu_info;
 
 /* Methods of incomplete factorization. */
@@ -1233,6 +1236,11 @@ typedef enum trs_ilu_method {
     /* the same two, with the entries that drop_tol and fill_factor select for the first A */
     TRS_ILUT = 2,
     TRS_ICT = 3,
+    /* M = (D + L) D^-1 (D + U), where L and U are those of A and diag (M) = diag (A): only D is
+     * computed; by blocks, or numbers */
+    TRS_DILU = 4,
+    /* M = D, the diagonal blocks of A, or its diagonal */
+    TRS_BLOCK_JACOBI = 5,
 } trs_ilu_method;
 
 /* Orderings for incomplete factors.  Rows and columns are permuted in the same way before the
@@ -1277,8 +1285,11 @@ typedef struct trs_ilu_options {
      * of A, and l(i, j) u(j, j) if it is smaller than drop_tol times the 2-norm of column j.  1e-4 in
      * SciPy's spilu */
     double drop_tol;
+    /* block size b <= 8 for factors by blocks (see trs_ilu).  0: that of a BSR, or the one that is
+     * found; 1: factors by numbers; above 1: this one, of which n is a multiple */
+    int64_t block;
     /* must be zero; reserved for new members */
-    int64_t reserved[2];
+    int64_t reserved[1];
 } trs_ilu_options;
 
 /* Compute incomplete factors of A, without or with fill, as a preconditioner.  trs_lu_solve then
@@ -1294,6 +1305,22 @@ typedef struct trs_ilu_options {
  * is created on the host once, and new values are copied to it where they are.  A diagonal entry
  * that A lacks becomes an entry of the factors, as fill does, with the value zero before
  * elimination.
+ *
+ * ILU(0) of a matrix of b x b blocks is computed and solved with by blocks, on the host: L, U and
+ * inverses of the diagonal blocks take 4 bytes and b^2 numbers a block, and as much again if
+ * opt->plan.ops has TRS_T or TRS_H.  Rows are exchanged within a diagonal block, so that a zero on the diagonal is
+ * no bad pivot; where none are exchanged, M is that of the numbers.  boost counts for the pivots of a
+ * diagonal block, with the largest entry of its block row.  A BSR with block = b, 2 <= b <= 8, has
+ * such blocks.  In other matrices with n >= 1000, b is the largest number up to 8 that divides n
+ * and for which blocks with an entry are full to nine tenths in the mean; what they lack becomes an
+ * entry, with the value zero before.  Factors are by numbers if opt->block is 1, with fill, an
+ * ordering, a named solver, TRS_PIVOT_SKIP or TRS_PIVOT_REPLACE, and on a device.
+ * Factors by blocks have no plans and no triangles of numbers: trs_lu_info.l and u are NULL, and
+ * trs_lu_factors returns TRS_ESUPPORT, and so does trs_lu_batch_create.
+ *
+ * DILU and block Jacobi are always by blocks, which may be numbers (b = 1), on the host and in the
+ * natural ordering.  Of DILU only the diagonal is computed, which takes a fraction of the time of
+ * ILU(0): d(i) = a(i, i) - sum_(k < i) a(i, k) d(k)^-1 a(k, i).
  *
  * The threads of opt->plan.threads, but at most 16, also compute the factors.  Each thread takes
  * 4 n bytes, and 8 n during the search for fill.  Rows of the same level of L are factored at the
@@ -1312,11 +1339,12 @@ typedef struct trs_ilu_options {
  * with TRS_H).
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, an error of trs_plan_create or trs_plan_analyse, or:
  *     TRS_EMATRIX ; A is not well formed, or a value is not finite.
- *     TRS_EPIVOT ; a pivot is zero, not positive or not finite.  The message names the row of A
- *         with the first one.  The caller can update the factors with new values.
- *     TRS_ESUPPORT ; A is on a device and opt->plan is for the host.
+ *     TRS_EPIVOT ; a pivot is zero, not positive or not finite, or a diagonal block singular.  The
+ *         message names the row of A, or the rows, with the first one.  The caller can update the factors with new values.
+ *     TRS_ESUPPORT ; A is on a device and opt->plan is for the host; or DILU or block Jacobi on a
+ *         device.
  * Source: Meijerink and van der Vorst 1977; Saad, Iterative Methods for Sparse Linear Systems,
- * 10.3; Hysom and Pothen 2001; Li, Saad and Chow 2003; Cuthill and McKee 1969. */
+ * 10.2, 10.3; Pommerell 1992 (DILU); Hysom and Pothen 2001; Li, Saad and Chow 2003; Cuthill and McKee 1969. */
 TRS_API int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt);
 
 /* Import factors from another program, such as SuperLU, MUMPS, PETSc or SciPy:
@@ -1432,8 +1460,9 @@ TRS_API int trs_lu_status(trs_lu *lu, int64_t *bad, int64_t *first, double *grow
  * ILU, and L U that was updated with the same pivots or that a device computes, has both in the
  * same arrays, L + U - I in CSR, where only kind differs.  The function waits for factors on a
  * device and copies them from there.
- * Returns TRS_OK, TRS_EARG (an argument is wrong, or there are no factors), or an error of the
- * plans, when the first use creates them (trs_lu_solve). */
+ * Returns TRS_OK, TRS_EARG (an argument is wrong, or there are no factors), TRS_ESUPPORT (the
+ * factors are by blocks, see trs_ilu), or an error of the plans, when the first use creates them
+ * (trs_lu_solve). */
 TRS_API int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P,
                            const int64_t **Q, const double **scale);
 

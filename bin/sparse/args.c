@@ -34,8 +34,11 @@ static const char help[] =
     "                         umfpack, static, ldlt; or ilu0 to ilu9, ic0 to ic9\n"
     "                         for incomplete factors M near A with this level of\n"
     "                         fill, or ilut, ict with entries that are not small,\n"
-    "                         which solve M x = b, then refine or start a Krylov\n"
+    "                         or dilu, jacobi with the diagonal (blocks) alone;\n"
+    "                         they solve M x = b, then refine or start a Krylov\n"
     "                         method\n"
+    "      --block=B          block size of ilu0, dilu and jacobi; 1: numbers\n"
+    "                         (default: that of the matrix)\n"
     "      --ordering=NAME    ordering of complete factors: amd, colamd, metis,\n"
     "                         nesdis, natural, best\n"
     "      --krylov=METHOD    cg, minres, gmres, fgmres or bicgstab, preconditioned by\n"
@@ -104,6 +107,7 @@ static void take_op(const option_row *row, const char *text, void *user)
 bool is_incomplete(const char *method)
 {
     if (!method) return false;
+    if (!strcmp(method, "dilu") || !strcmp(method, "jacobi")) return true;
     const char *level = !strncmp(method, "ilu", 3) ? method + 3 : method + 2;
     return (!strncmp(method, "ilu", 3) || !strncmp(method, "ic", 2)) &&
            ((*level >= '0' && *level <= '9') || *level == 't') && !level[1];
@@ -111,8 +115,9 @@ bool is_incomplete(const char *method)
 
 static void take_factor(const option_row *row, const char *text, void *user)
 {
-    static const char *const method[] = {"auto", "cholmod", "klu",  "umfpack", "static", "ldlt",
-                                         "ilu0", "ic0",     "ilut", "ict",     NULL};
+    static const char *const method[] = {"auto", "cholmod", "klu", "umfpack", "static",
+                                         "ldlt", "ilu0",    "ic0", "ilut",    "ict",
+                                         "dilu", "jacobi",  NULL};
     arguments *a = user;
     if (text && !is_incomplete(text)) word_of(row, text, method);
     a->factor = true;
@@ -228,7 +233,8 @@ enum {
     STEPS = 4096,
     DEVICE = 8192,
     DROP_TOL = 16384,
-    FILL = 32768
+    FILL = 32768,
+    BLOCK = 65536
 };
 
 #define AT(member)    offsetof(arguments, member)
@@ -242,7 +248,7 @@ static const option_row rows[] = {
     {"trans", 0, NO_TEXT, take_op, .value = TRS_T},
     {"conj-trans", 0, NO_TEXT, take_op, .value = TRS_H},
     {"factor", 0, MAY_TEXT, take_factor, .bits = FACTOR,
-     .what = "--factor needs auto, cholmod, klu, umfpack, static, ldlt, ilu0 to ilu9, ic0 to ic9, ilut or ict, but got"},
+     .what = "--factor needs auto, cholmod, klu, umfpack, static, ldlt, ilu0 to ilu9, ic0 to ic9, ilut, ict, dilu or jacobi, but got"},
     {"ordering", 0, TEXT, take_ordering,
      .what = "--ordering needs amd, colamd, metis, nesdis, natural or best, but got"},
     {"krylov", 0, TEXT, take_krylov, .bits = KRYLOV,
@@ -257,6 +263,7 @@ static const option_row rows[] = {
     {"ilu-ordering", 0, TEXT, take_ilu_ordering,
      .what = "--ilu-ordering needs natural, rcm or multicolour, but got"},
     {"drop-tol", 0, TEXT, take_positive, .member = AT(drop_tol), .bits = DROP_TOL, NUMBERS(0, 1e9)},
+    {"block", 0, TEXT, take_whole, .member = AT(block), .bits = BLOCK, NUMBERS(1, 8)},
     {"fill", 0, TEXT, take_positive, .member = AT(fill), .bits = FILL, NUMBERS(0, 1e18)},
     {"precision", 0, TEXT, take_precision, .what = "--precision needs double or single, but got"},
     {"solver", 0, TEXT, take_solver, .bits = SOLVER,
@@ -315,9 +322,10 @@ static void complete(arguments *a, unsigned given)
     const bool incomplete = is_incomplete(a->method);
     const char last = incomplete ? a->method[strlen(a->method) - 1] : 0;
     a->drops = last == 't';
-    if (incomplete && !a->drops) a->level = last - '0';
+    if (last >= '0' && last <= '9') a->level = last - '0';
     if (given & DROP_TOL && !a->drops) wrong("--drop-tol needs --factor=ilut or ict", NULL);
     if (given & FILL && !incomplete) wrong("--fill needs incomplete factors", NULL);
+    if (given & BLOCK && !incomplete) wrong("--block needs incomplete factors", NULL);
 }
 
 static bool is_standard_input(const char *file)

@@ -28,6 +28,7 @@ typedef struct arguments {
     int level;                     /* of fill of incomplete factors, from the method's name */
     bool drops;                    /* they drop small entries, from the method's name */
     double drop_tol, fill;         /* as in trs_ilu_options */
+    int block;                     /* the same */
     trs_ilu_ordering ilu_ordering; /* of incomplete factors */
     int device;       /* where the matrix and the vectors are: TRS_HOST or TRS_CUDA(k) */
     int steps;        /* of a time loop, after the first solve */
@@ -50,6 +51,6 @@ void parse_arguments(int argc, char **argv, arguments *a);
 
 extern const char *const krylov_methods[]; /* by trs_krylov_method; NULL ends them */
 
-bool is_incomplete(const char *method); /* ilu0 .. ilu9, ic0 .. ic9, ilut, ict */
+bool is_incomplete(const char *method); /* ilu0 .. ilu9, ic0 .. ic9, ilut, ict, dilu, jacobi */
 
 #endif

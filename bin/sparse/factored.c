@@ -69,6 +69,9 @@ static int factor_incompletely(const arguments *a, const problem *p, const trs_m
         .plan = plan_options(a, p), .level = a->level, .ordering = a->ilu_ordering};
     const bool ic = !strncmp(a->method, "ic", 2);
     opt.method = ic ? TRS_IC0 : TRS_ILU0;
+    if (!strcmp(a->method, "dilu")) opt.method = TRS_DILU;
+    if (!strcmp(a->method, "jacobi")) opt.method = TRS_BLOCK_JACOBI;
+    opt.block = a->block;
     if (a->drops) {
         opt.method = ic ? TRS_ICT : TRS_ILUT;
         opt.drop_tol = a->drop_tol;
@@ -92,13 +95,25 @@ static int improve_and_judge(job *j, report *r)
     return rc;
 }
 
+/* Factors by blocks have no plans. */
+static void keep_blocks(const trs_lu_info *lu, report *r)
+{
+    r->l = (trs_info){.nnz = lu->nnz_l, .analysis = ""};
+    r->u.nnz = lu->nnz_u;
+    snprintf(r->solver, sizeof r->solver, "blocks");
+    snprintf(r->reason, sizeof r->reason, "A has blocks of %d x %d", (int)lu->block,
+             (int)lu->block);
+    snprintf(r->costs, sizeof r->costs, "not predicted");
+}
+
 static void keep_factors(const trs_lu *factors, report *r)
 {
     trs_lu_info lu;
     trs_lu_get_info(factors, &lu);
-    keep_info(lu.l, &r->l, r);
-    r->has_u = lu.u;
+    if (lu.block) keep_blocks(&lu, r);
+    else keep_info(lu.l, &r->l, r);
     if (lu.u) keep_info(lu.u, &r->u, r);
+    r->has_u = lu.block || lu.u;
     snprintf(r->library, sizeof r->library, "%s", lu.library);
     snprintf(r->ordering, sizeof r->ordering, "%s", lu.ordering);
     r->seconds_factor = lu.seconds_factor;

@@ -50,6 +50,10 @@ FILE *report_stream(const report *r)
 
 static void print_levels(FILE *out, const char *name, const trs_info *i)
 {
+    if (!i->levels) {
+        fprintf(out, "%-10s %" PRId64 " %s\n", name, i->nnz, trs_noun(i->nnz, "entry", "entries"));
+        return;
+    }
     fprintf(out,
             "%-10s %" PRId64 " %s, %" PRId64 " %s, widest %" PRId64 ", longest row %" PRId64 "\n",
             name, i->nnz, trs_noun(i->nnz, "entry", "entries"), i->levels,

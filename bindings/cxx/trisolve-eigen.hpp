@@ -2,7 +2,8 @@
  *
  *     trisolve::Triangular<SpMat, Eigen::Lower>     T x = b; also Upper, UnitLower, UnitUpper
  *     trisolve::LU<SpMat>                           A x = b by complete factors; links libtrisolve-suitesparse
- *     trisolve::ILU0<SpMat>, trisolve::IC0<SpMat>   M x = b, M = L U or L L^H, incomplete; also ILUT, ICT
+ *     trisolve::ILU0<SpMat>, trisolve::IC0<SpMat>   M x = b, M = L U or L L^H, incomplete; also ILUT, ICT,
+ *                                                   DILU, BlockJacobi
  *
  * SpMat is an Eigen::SparseMatrix, or the type of its numbers alone, as in IncompleteLUT<double>.  They have the
  * methods of Eigen's own solvers:
@@ -325,6 +326,9 @@ template <class Type> using IC0 = Incomplete<Type, TRS_IC0>;
 /* options ().drop_tol and fill_factor say which entries these keep. */
 template <class Type> using ILUT = Incomplete<Type, TRS_ILUT>;
 template <class Type> using ICT = Incomplete<Type, TRS_ICT>;
+/* options ().block is the size of their blocks; 0: it is found. */
+template <class Type> using DILU = Incomplete<Type, TRS_DILU>;
+template <class Type> using BlockJacobi = Incomplete<Type, TRS_BLOCK_JACOBI>;
 
 #ifdef TRISOLVE_SUITESPARSE_H
 /* A x = b with complete factors by UMFPACK, KLU or, where A is Hermitian positive definite, CHOLMOD. */

@@ -213,7 +213,8 @@ static trs_options plan_options(Mat F)
 static int first_incomplete(Mat F, const trs_mat *M, const MatFactorInfo *info)
 {
     trs_petsc *f = F->data;
-    trs_ilu_options options = {.plan = plan_options(F), .level = (int)f->info.levels};
+    /* PETSc factors AIJ by numbers, and its own iterations are to be met */
+    trs_ilu_options options = {.plan = plan_options(F), .level = (int)f->info.levels, .block = 1};
     if (F->factortype == MAT_FACTOR_ICC) options.method = TRS_IC0;
     if (info->shifttype == (PetscReal)MAT_SHIFT_INBLOCKS)
         options.boost = PetscMin((double)info->shiftamount, 1);

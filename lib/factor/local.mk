@@ -1,5 +1,6 @@
 # lib/factor
 libcore_la_SOURCES += lib/factor/determinant.c lib/factor/incomplete/fill.c lib/factor/incomplete/fill.h lib/factor/half.c \
+	lib/factor/incomplete/ilu_blocks.c lib/factor/incomplete/ilu_blocks.h lib/factor/incomplete/block_kernels.h lib/factor/incomplete/block_rows.c \
 	lib/factor/incomplete/ilu.c lib/factor/incomplete/ilu.h lib/factor/incomplete/ilu_rows.c \
 	lib/factor/incomplete/threshold.c lib/factor/incomplete/threshold.h lib/factor/suitesparse/core_table.h lib/factor/lu.c lib/factor/lu.h \
 	lib/factor/lu_csc.c lib/factor/lu_first.c lib/factor/lu_first.h lib/factor/lu_hosted.h lib/factor/lu_import.c lib/factor/lu_mat.c lib/factor/lu_mat.h lib/factor/lu_refine.c lib/factor/lu_refine.h lib/factor/lu_solve.c lib/factor/lu_update.c lib/factor/lu_work.c \
@@ -16,8 +17,9 @@ EXTRA_DIST += lib/factor/README.md lib/factor/again/README.md lib/factor/suitesp
 if HAVE_CMOCKA
 INCOMPLETE = tests/factor/incomplete.c tests/factor/incomplete.h
 THERE = tests/factor/there.h
-check_PROGRAMS += tests/factor/t_ilu tests/factor/t_lu_import tests/factor/t_lu_large \
+check_PROGRAMS += tests/factor/t_ilu tests/factor/t_blocks tests/factor/t_lu_import tests/factor/t_lu_large \
 	tests/factor/t_selfadjoint tests/factor/t_complete_fill tests/factor/t_fill tests/factor/t_det tests/factor/t_threshold
+tests_factor_t_blocks_SOURCES = tests/factor/t_blocks.c $(INCOMPLETE)
 tests_factor_t_ilu_SOURCES = tests/factor/t_ilu.c $(INCOMPLETE)
 tests_factor_t_fill_SOURCES = tests/factor/t_fill.c $(INCOMPLETE)
 tests_factor_t_threshold_SOURCES = tests/factor/t_threshold.c $(INCOMPLETE)

@@ -13,6 +13,7 @@
  * Incomplete factors without permutation have neither: their plans work on B and X themselves. */
 #include "config.h"
 
+#include "incomplete/ilu_blocks.h"
 #include "lu_first.h"
 #include "lu_refine.h"
 #include "base/debug.h"
@@ -274,9 +275,18 @@ static int solve_unpermuted(const job *j, int64_t ldb, int64_t ldx)
     return rc;
 }
 
+static int solve_by_blocks(const job *j)
+{
+    const trs_options *opt = &j->lu->opt;
+    int threads = j->exec->threads;
+    if (threads <= 0) threads = opt->threads > 0 ? opt->threads : trs_default_threads();
+    trs_ilu_blocks_solve(j->lu->blocks, j->op, j->nrhs, j->b, j->x, threads, j->work->progress);
+    return TRS_OK;
+}
+
 int trs_lu_no_factors(const trs_lu *lu, const char *asked)
 {
-    if (!lu->l) return trs_fail(TRS_ESTATE, "%s: there are no factors", asked);
+    if (!lu->l && !lu->blocks) return trs_fail(TRS_ESTATE, "%s: there are no factors", asked);
     return trs_fail(TRS_ESTATE,
                     "%s: there are no factors, because the last A could not be factored", asked);
 }
@@ -328,7 +338,8 @@ static int solve_by_plans(job j, int64_t ldb, int64_t ldx)
     const char *owner = j.work == lu->own ? "factors" : NULL;
     if (!rc) rc = trs_work_take(&j.work->solving, owner, "trs_lu_work_create");
     if (rc) return rc;
-    if (lu->f.P) rc = solve_permuted(j, j.nrhs);
+    if (lu->blocks) rc = solve_by_blocks(&j);
+    else if (lu->f.P) rc = solve_permuted(j, j.nrhs);
     else rc = solve_unpermuted(&j, ldb, ldx);
     trs_work_release(&j.work->solving);
     return rc;

@@ -3,6 +3,7 @@
 
 #include "base/device.h"
 #include "base/debug.h"
+#include "incomplete/ilu_blocks.h"
 #include "lu_first.h"
 #include "lu_hosted.h"
 #include "lu_refine.h"
@@ -38,6 +39,11 @@ static void free_vector(trs_lu_work *w, void *p)
 /* Memory for y and, where its numbers need to be kept in range, for its powers of two. */
 static int make_vectors(trs_lu_work *w)
 {
+    const trs_ilu_blocks *m = w->lu->blocks;
+    if (m) {
+        w->progress = trs_new(&w->ctx, trs_ilu_blocks_progress(m), sizeof *w->progress, "stages");
+        return w->progress ? TRS_OK : TRS_EMEM;
+    }
     if (!w->lu->f.P) return TRS_OK;
     int rc = TRS_OK;
     if (w->on_device) rc = trs_gpu_use(&w->ctx);
@@ -83,7 +89,7 @@ int trs_lu_work_create(trs_lu_work **work, const trs_lu *lu, int max_nrhs)
     int rc = check(lu, max_nrhs);
     if (rc) return trs_leave(rc);
     rc = make(work, lu, max_nrhs);
-    if (!rc) rc = trs_work_create(&(*work)->l, lu->l, max_nrhs);
+    if (!rc && lu->l) rc = trs_work_create(&(*work)->l, lu->l, max_nrhs);
     if (!rc && lu->u) rc = trs_work_create(&(*work)->u, lu->u, max_nrhs);
     if (rc) trs_lu_work_destroy(*work), *work = NULL;
     return trs_leave(rc);
@@ -98,6 +104,7 @@ void trs_lu_work_destroy(trs_lu_work *w)
     free_vector(w, w->y);
     free_vector(w, w->r);
     free_vector(w, w->power);
+    trs_free(&w->ctx.mem, w->progress);
     const trs_memory mem = w->ctx.mem;
     trs_free(&mem, w);
     trs_leave_silently();

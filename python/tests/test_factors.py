@@ -253,3 +253,23 @@ def test_factors_of_files(square_file):
     print(f"{square_file.name}: A - L U {identity:.1e}, residual {ours:.1e}, SciPy's {scipys:.1e}")
     assert identity < A.shape[0] * eps("f8")
     assert ours < max(100 * scipys, 1e-13)
+
+
+@pytest.mark.parametrize("make", [trisolve.ilu0, trisolve.dilu, trisolve.block_jacobi])
+def test_blocks_of_bsr(make):
+    rng = np.random.default_rng(3)
+    block = rng.uniform(-1, 1, (4, 3, 3)) + [[0, 9, 0], [0, 0, 9], [9, 0, 0]]  # rows must be exchanged
+    A = sp.bsr_array((block, [0, 1, 2, 3], [0, 1, 2, 3, 4]), shape=(12, 12))
+    b = rng.uniform(size=12)
+    M = make(A, ops="NTH")
+    assert M.info.block == 3 and "blocks of 3" in repr(M)
+    for trans in "NTH":
+        dense = A.toarray() if trans == "N" else A.toarray().T
+        np.testing.assert_allclose(dense @ M.solve(b, trans), b, atol=1e-13)
+    np.testing.assert_allclose(M.update(2 * A).solve(2 * A @ b), b, atol=1e-13)
+    with pytest.raises(trisolve.UnsupportedError, match="block = 1"):
+        M.L
+    with pytest.raises(trisolve.PivotError):
+        trisolve.ilu0(A - sp.diags(A.diagonal()), block_size=1)
+    assert trisolve.spilu(A.tocsr(), block_size=3).info.block == 3
+    assert trisolve.ilu0(A, block_size=1, boost=1.0).info.block == 0

@@ -203,15 +203,19 @@ def compressed(A: Any, warning: str) -> Any:
 
 
 def incomplete(method: int, matrix: Matrix, level: int, ordering: str, shift: float, boost: float, defer: bool,
-               plan: dict[str, Any], drop_tol: float = 0.0, fill_factor: float = 0.0) -> Factors:
+               plan: dict[str, Any], drop_tol: float = 0.0, fill_factor: float = 0.0,
+               block_size: int | None = 1) -> Factors:
+    if block_size is None:  # 0: that of the blocks
+        block_size = 0 if matrix.struct.format == _abi.TRS_BSR else 1
     settings = _abi.trs_ilu_options(
         method=method, shift=shift, boost=boost, plan=plan_options(matrix, **plan), level=whole(level, "level"),
-        ordering=pick(ORDERINGS, ordering, "ordering"), defer=defer, drop_tol=drop_tol, fill_factor=fill_factor)
+        ordering=pick(ORDERINGS, ordering, "ordering"), defer=defer, drop_tol=drop_tol, fill_factor=fill_factor,
+        block=whole(block_size, "block_size"))
     return Factors(C.trs_ilu, matrix, settings, plan, fixed_pattern=True)
 
 
 def ilu0(A: AnyMatrix, level: int = 0, ordering: Ordering = "natural", shift: float = 0.0, boost: float = 0.0, *,
-         ops: str = "N", defer: bool = False, **plan: Unpack[PlanOptions]) -> Factors:
+         ops: str = "N", defer: bool = False, block_size: int | None = None, **plan: Unpack[PlanOptions]) -> Factors:
     """Incomplete factors L U of a sparse square matrix, as a preconditioner.
 
     Parameters
@@ -232,6 +236,11 @@ def ilu0(A: AnyMatrix, level: int = 0, ordering: Ordering = "natural", shift: fl
         rmatvec import the factors once more at their first use.
     defer : bool
         On a GPU updates do not wait for the pivots; `Factors.status` tells.
+    block_size : int, optional
+        Factors by blocks of this size, 2 to 8, on the host without fill in the natural order: updates and solves are
+        faster, zeros on the diagonal are allowed where the diagonal blocks are not singular, and there are no `L`
+        and `U`; M.H needs ``ops="NH"``.  1: factors by numbers.  0: the size is found in the pattern.  None: that of
+        a BSR matrix, else 1.
     **plan
         Options of Plan: solver, device, nrhs, threads, ...
 
@@ -255,7 +264,37 @@ def ilu0(A: AnyMatrix, level: int = 0, ordering: Ordering = "natural", shift: fl
     >>> info
     0
     """
-    return incomplete(_abi.TRS_ILU0, Matrix(canonical(A)), level, ordering, shift, boost, defer, {"ops": ops, **plan})
+    return incomplete(_abi.TRS_ILU0, Matrix(canonical(A)), level, ordering, shift, boost, defer, {"ops": ops, **plan},
+                      block_size=block_size)
+
+
+def dilu(A: AnyMatrix, block_size: int | None = None, shift: float = 0.0, boost: float = 0.0, *, ops: str = "N",
+         **plan: Unpack[PlanOptions]) -> Factors:
+    """The preconditioner (D + L) D^-1 (D + U), with L and U of A, of which only the diagonal D is computed.
+
+    Parameters are those of ilu0.  D is of blocks with `block_size`, of which 1 means numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import bsr_matrix, kron
+    >>> from trisolve import dilu
+    >>> A = bsr_matrix(kron(np.eye(3) + np.eye(3, k=1), np.array([[0.0, 1], [2, 0]])), blocksize=(2, 2))
+    >>> dilu(A).solve(A @ np.arange(6.0))
+    array([0., 1., 2., 3., 4., 5.])
+    """
+    return incomplete(_abi.TRS_DILU, Matrix(canonical(A)), 0, "natural", shift, boost, False, {"ops": ops, **plan},
+                      block_size=block_size)
+
+
+def block_jacobi(A: AnyMatrix, block_size: int | None = None, shift: float = 0.0, boost: float = 0.0, *,
+                 ops: str = "N", **plan: Unpack[PlanOptions]) -> Factors:
+    """The inverses of the diagonal blocks of A, or of its diagonal, as a preconditioner.
+
+    Parameters are those of dilu.
+    """
+    return incomplete(_abi.TRS_BLOCK_JACOBI, Matrix(canonical(A)), 0, "natural", shift, boost, False,
+                      {"ops": ops, **plan}, block_size=block_size)
 
 
 def ic0(A: AnyMatrix, level: int = 0, ordering: Ordering = "natural", shift: float = 0.0, boost: float = 0.0, *,
@@ -283,7 +322,7 @@ def ic0(A: AnyMatrix, level: int = 0, ordering: Ordering = "natural", shift: flo
 def spilu(A: AnyMatrix, drop_tol: float | None = None, fill_factor: float | None = None, drop_rule: Any = None,
           permc_spec: Permc | None = None, diag_pivot_thresh: Any = None, relax: Any = None, panel_size: Any = None,
           options: Any = None, *, level: int | None = None, ordering: Ordering | None = None, ops: str = "NTH",
-          **plan: Unpack[PlanOptions]) -> Factors:
+          block_size: int | None = None, **plan: Unpack[PlanOptions]) -> Factors:
     """Incomplete factors of a sparse square matrix, with the signature of scipy.sparse.linalg.spilu.
 
     Parameters
@@ -301,6 +340,8 @@ def spilu(A: AnyMatrix, drop_tol: float | None = None, fill_factor: float | None
         SuperLU's; they make no difference here.
     level : int, optional
         Entries are kept by their level of fill, as in ilu0, and not by their size.
+    block_size : int, optional
+        The factors are those of ``ilu0(A, block_size=block_size)``: the pattern is that of A.
     ordering, ops, **plan
         As in ilu0.  `Factors.update` keeps the pattern of the first values.
 
@@ -323,6 +364,9 @@ def spilu(A: AnyMatrix, drop_tol: float | None = None, fill_factor: float | None
     >>> bool(abs(spilu(A).solve(b) - 1).max() < 0.01)
     True
     """
+    if block_size is not None:
+        with as_scipy():
+            return ilu0(A, ops=ops, block_size=block_size, **plan)
     matrix = factorable(A, "spilu")
     choice(PERMC, permc_spec, "permc_spec")
     ordering = ordering or ("natural" if permc_spec == "NATURAL" else "rcm")

@@ -145,7 +145,7 @@ class Factors(Solver, LinearOperator):
         info = self.info
         levels = " and ".join(str(t.levels) for t in (info.l, info.u) if t)
         return (f"<trisolve.Factors: {info.n} x {info.n} of {self.dtype}, by {info.library}, ordering {info.ordering}, "
-                f"{self.nnz} entries, {levels} levels>")
+                f"{self.nnz} entries{levels and f', {levels} levels'}>")
 
     def _repr_html_(self) -> str:
         return html(repr(self).strip("<>"), self._plans())

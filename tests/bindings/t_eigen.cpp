@@ -426,6 +426,8 @@ void test_bicgstab(void **)
         Eigen::BiCGSTAB<SpMat, Eigen::DiagonalPreconditioner<double>> diagonal;
         Eigen::BiCGSTAB<SpMat, Eigen::IncompleteLUT<double>> eigens;
         Eigen::BiCGSTAB<SpMat, trisolve::ILUT<double>> large;
+        Eigen::BiCGSTAB<SpMat, trisolve::DILU<double>> blocks;
+        blocks.preconditioner().options().block = 2;
         filled.preconditioner().options().level = 2;
         large.preconditioner().options().drop_tol = 1e-3;
         const Index mine = iterations(ours, A, b), with_fill = iterations(filled, A, b),
@@ -436,6 +438,7 @@ void test_bicgstab(void **)
                       int(A.rows()), int(mine), int(with_fill), int(with_large), int(other),
                       int(plain));
         assert_true(mine < plain && with_fill < mine && with_large < with_fill);
+        assert_true(iterations(blocks, A, b) < plain);
     }
     const auto A = grid<Eigen::SparseMatrix<double, Eigen::RowMajor>>(20, 0.5);
     Eigen::BiCGSTAB<Eigen::SparseMatrix<double, Eigen::RowMajor>, trisolve::ILU0<double>> by_rows;

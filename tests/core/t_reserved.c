@@ -69,7 +69,7 @@ static void test_options(void **state)
     (void)state;
     trs_mat A = one_by_one();
     trs_options opt = {.reserved = {1}};
-    trs_ilu_options ilu = {.reserved = {[1] = -1}}, within = {.plan = opt};
+    trs_ilu_options ilu = {.reserved = {-1}}, within = {.plan = opt};
     trs_mm_options mm_opt = {.reserved = {[2] = 5}};
     trs_plan *plan;
     trs_lu *lu;

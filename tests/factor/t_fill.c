@@ -405,7 +405,7 @@ static void blocks(void **state)
     m.format = TRS_BSR, m.block = R, m.block_layout = TRS_ROW_MAJOR;
     trs_mat csr = show_full(&A, &plain);
     for (int k = 0; k < 6; k++) {
-        const trs_ilu_options opt = {.level = k / 3, .ordering = k % 3};
+        const trs_ilu_options opt = {.level = k / 3, .ordering = k % 3, .block = 1};
         trs_lu *lu = factor(&m, &opt), *same = factor(&csr, &opt);
         const int64_t *P, *Q;
         assert_int_equal(trs_lu_factors(lu, NULL, NULL, &P, NULL, NULL), TRS_OK);

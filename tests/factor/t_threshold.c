@@ -322,7 +322,7 @@ static void refused(void **state)
                TRS_EARG, "drop_tol");
     refuse(&A, (trs_ilu_options){.method = TRS_ICT, .level = 1}, TRS_EARG, "level");
     refuse(&A, (trs_ilu_options){.drop_tol = 0.1}, TRS_EARG, "drop_tol");
-    refuse(&A, (trs_ilu_options){.method = TRS_ICT + 1}, TRS_EARG, "unknown method 4");
+    refuse(&A, (trs_ilu_options){.method = TRS_BLOCK_JACOBI + 1}, TRS_EARG, "unknown method 6");
     A.a[3 + N * 3] = NAN;
     refuse(&A, (trs_ilu_options){.method = TRS_ILUT, .drop_tol = 9}, TRS_EMATRIX,
            "row 3, column 3: the value is not finite");

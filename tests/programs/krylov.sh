@@ -103,6 +103,10 @@ for t in 1e-1 1e-2 1e-4; do
     entries=$more
 done
 expect 0 'ILUT, no more entries than A' "$solve" --krylov=gmres --factor=ilut --fill=1 "$any"; says out '^factor  *ILUT'
+expect 0 'diagonal blocks' "$solve" --krylov=gmres --factor=dilu --block=2 "$any"; says out '^factor  *DILU, blocks of 2, ordering natural'
+says out '^solver  *blocks$'
+expect 0 'the diagonal' "$solve" --krylov=gmres --factor=jacobi --maxit=1000 "$any"; says out '^factor  *Jacobi, blocks of 1'
+expect 1 'blocks of complete factors' "$solve" --factor=klu --block=2 "$any"; says err 'block needs incomplete factors'
 expect 1 'a tolerance of levels' "$solve" --factor=ilu1 --drop-tol=0.1 "$any"; says err 'ilut or ict'
 expect 1 'fill of complete factors' "$solve" --factor=umfpack --fill=2 "$any"; says err 'incomplete factors'
 

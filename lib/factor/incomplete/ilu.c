@@ -10,8 +10,8 @@
  * A diagonal entry that A does not have becomes an entry of the factors; it is zero before elimination. */
 #include "config.h"
 
+#include "ilu_blocks.h"
 #include "fill.h"
-#include "ilu.h"
 #include "threshold.h"
 #include "base/debug.h"
 #include "base/device.h"
@@ -31,8 +31,9 @@ typedef struct ilu {
     bool drops; /* ILUT, ICT */
     double drop_tol, fill_factor;
     trs_ilu_ordering ordering;
-    char name[24]; /* "ILU(0)" */
-    trs_mat shape; /* the first A, without its arrays: all later ones have its pattern */
+    trs_ilu_blocks blocks; /* if blocks.b > 0, the factors; else rows has them */
+    char name[24];         /* "ILU(0)" */
+    trs_mat shape;         /* the first A, without its arrays: all later ones have its pattern */
 } ilu;
 
 static bool is_cholesky(trs_ilu_method method)
@@ -43,6 +44,20 @@ static bool is_cholesky(trs_ilu_method method)
 static bool drops(trs_ilu_method method)
 {
     return method == TRS_ILUT || method == TRS_ICT;
+}
+
+/* Do factors by blocks alone have this method? */
+static bool is_diagonal(trs_ilu_method method)
+{
+    return method == TRS_DILU || method == TRS_BLOCK_JACOBI;
+}
+
+/* Does A have factors by blocks, if it has blocks? */
+static bool may_have_blocks(const trs_ilu_options *opt)
+{
+    if (is_diagonal(opt->method)) return true;
+    return opt->method == TRS_ILU0 && opt->level == 0 && opt->ordering == TRS_ILU_NATURAL &&
+           !opt->plan.solver && opt->plan.pivot == TRS_PIVOT_FAIL && opt->block != 1;
 }
 
 /* ---- pattern -------------------------------------------------------------------------------- */
@@ -231,28 +246,56 @@ int trs_ilu_say_fault(const trs_lu *lu, int64_t k, trs_ilu_fault fault, bool mis
                     lu->f.library, what[fault], missing ? " (A has no diagonal entry there)" : "");
 }
 
+static int say_block_fault(const trs_lu *lu, const trs_ilu_blocks *m, int64_t k,
+                           trs_ilu_fault fault)
+{
+    const int64_t first = k * m->b + lu->base;
+    return trs_fail(TRS_EPIVOT, "rows %" PRId64 " to %" PRId64 ": the diagonal block of %s is %s",
+                    first, first + m->b - 1, lu->f.library,
+                    fault == TRS_ILU_ZERO ? "singular" : "not finite");
+}
+
+/* What the factorisation has found. */
+static int take_outcome(trs_lu *lu, ilu *s, const trs_ilu_outcome *o)
+{
+    const trs_ilu_rows *f = &s->rows;
+    const trs_ilu_blocks *m = &s->blocks;
+    const int rc = trs_canceled();
+    if (rc) return rc;
+    lu->info.boosted = o->boosted;
+    if (o->fault == TRS_ILU_GOOD) return TRS_OK;
+    lu->bad = o->bad;
+    if (m->b) {
+        lu->first_bad = o->first * m->b;
+        return say_block_fault(lu, m, o->first, o->fault);
+    }
+    lu->first_bad = lu->f.P ? lu->f.P[o->first] : o->first;
+    /* src = NULL: A has every diagonal entry, and its values are in order */
+    const int64_t *src = f->t.src;
+    const bool missing = src && src[f->diag[o->first]] == TRS_SRC_MISSING;
+    return trs_ilu_say_fault(lu, o->first, o->fault, missing);
+}
+
 /* Factor A, whose values are val. */
 static int compute(trs_lu *lu, ilu *s, const void *val)
 {
     trs_ilu_rows *f = &s->rows;
+    trs_ilu_blocks *m = &s->blocks;
     const double start = trs_now();
-    const trs_context ctx = {.mem = lu->mem, .threads = 1};
+    const trs_context ctx = {.mem = lu->mem, .base = lu->base, .threads = m->b ? m->threads : 1};
+    trs_ilu_outcome o;
+    int rc;
     lu->bad = 0;
-    trs_tri_read_values(&ctx, &f->t, val);
-    int rc = check_finite(lu, &f->t);
+    if (m->b) rc = trs_ilu_blocks_values(&ctx, m, val);
+    else {
+        trs_tri_read_values(&ctx, &f->t, val);
+        rc = check_finite(lu, &f->t);
+    }
     if (rc) return rc;
-    const trs_ilu_outcome o = trs_ilu_compute(f);
-    rc = trs_canceled();
-    if (rc) return rc;
-    lu->info.boosted = o.boosted;
+    if (m->b) o = trs_ilu_blocks_factor(&ctx, m);
+    else o = trs_ilu_compute(f);
     lu->info.seconds_factor = trs_now() - start;
-    if (o.first == f->t.n) return TRS_OK;
-    lu->bad = o.bad;
-    lu->first_bad = lu->f.P ? lu->f.P[o.first] : o.first;
-    /* src = NULL: A has every diagonal entry, and its values are in order */
-    const int64_t *src = f->t.src;
-    const bool missing = src && src[f->diag[o.first]] == TRS_SRC_MISSING;
-    return trs_ilu_say_fault(lu, o.first, o.fault, missing);
+    return take_outcome(lu, s, &o);
 }
 
 /* ---- a trs_lu ------------------------------------------------------------------------------- */
@@ -261,6 +304,7 @@ static void release(trs_lu *lu, void *data)
 {
     ilu *s = data;
     trs_ilu_rows *f = &s->rows;
+    trs_ilu_blocks_free(&lu->mem, &s->blocks);
     trs_lu_free(lu, f->t.src, f->diag, f->where, f->stage, f->progress, s);
 }
 
@@ -327,12 +371,14 @@ static int check(trs_lu *lu, const ilu *s, const trs_mat *A)
 static int update(trs_lu *lu, const trs_mat *A)
 {
     ilu *s = lu->backend;
-    if (!lu->l || !s->rows.topo)
+    if (!lu->blocks && (!lu->l || !s->rows.topo))
         return trs_fail(TRS_ESTATE, "update: the pattern was never analysed");
     lu->ready = false;
     int rc = trs_lu_check_shape(&s->shape, A);
     if (!rc) rc = compute(lu, s, A->val);
-    if (!rc) rc = trs_lu_plan(lu, false);
+    if (!rc && !lu->blocks) return trs_lu_plan(lu, false);
+    if (!rc) rc = trs_lu_vectors(lu);
+    lu->ready = !rc;
     return rc;
 }
 
@@ -347,6 +393,64 @@ static int factor_here(trs_lu *lu, const trs_mat *A)
     if (!rc) rc = update(lu, A);
     lu->info.seconds_analyse += first;
     return rc;
+}
+
+/* Which blocks is A, which is on the host, factored by?  0: by numbers.  The rows of A are made. */
+static int choose_block(trs_context *ctx, const ilu *s, const trs_mat *A,
+                        const trs_ilu_options *opt, int *b)
+{
+    enum { LEAST = 1000 };                        /* rows from which on blocks are searched for */
+    const bool single = is_diagonal(opt->method); /* blocks of one number are wanted, too */
+    *b = 0;
+    if (!may_have_blocks(opt)) return TRS_OK;
+    *b = (int)opt->block;
+    if (!*b && A->format == TRS_BSR && A->block <= TRS_BLOCK_MOST) *b = A->block;
+    if (!*b && A->n >= LEAST) {
+        *b = trs_ilu_block_size(ctx, &s->rows.t);
+        if (!*b) return TRS_EMEM;
+    }
+    if (*b <= 1) *b = single ? 1 : 0;
+    if (!*b || A->n % *b == 0) return TRS_OK;
+    return trs_fail(TRS_EARG, "block = %d, but n = %" PRId64 " is not a multiple", *b, A->n);
+}
+
+/* As factor_here, by blocks of b x b. */
+static int factor_by_blocks(trs_context *ctx, trs_lu *lu, const trs_mat *A, trs_ilu_method method,
+                            int b)
+{
+    ilu *s = lu->backend;
+    trs_ilu_blocks *m = &s->blocks;
+    const bool diagonal = method == TRS_BLOCK_JACOBI;
+    const unsigned transposed = lu->opt.ops & (1u << TRS_T | 1u << TRS_H);
+    const double start = trs_now();
+    *m = (trs_ilu_blocks){.b = b, .dtype = A->dtype, .diagonal_only = method == TRS_DILU};
+    m->shift = s->rows.shift, m->boost = s->rows.boost;
+    m->threads = count_threads(lu);
+    ctx->limit = lu->opt.memory_limit;
+    const int rc = trs_ilu_blocks_make(ctx, &s->rows.t, diagonal, transposed, m);
+    trs_tri_free(ctx, &s->rows.t);
+    if (rc) return rc;
+    snprintf(s->name + strlen(s->name), sizeof s->name - strlen(s->name), ", blocks of %d", b);
+    lu->blocks = m;
+    lu->f.L.n = lu->f.U.n = A->n;
+    lu->f.L.dtype = lu->f.U.dtype = A->dtype;
+    trs_lu_set_info(lu, trs_now() - start);
+    lu->info.block = b;
+    lu->info.nnz_l = m->side[0].begin[0][m->n] * b * b + A->n; /* with the ones of its diagonal */
+    lu->info.nnz_u = (m->count - m->side[0].begin[0][m->n]) * b * b;
+    return update(lu, A);
+}
+
+/* By blocks if A has any, else by numbers. */
+static int factor_on_host(trs_context *ctx, trs_lu *lu, const trs_mat *A,
+                          const trs_ilu_options *opt)
+{
+    ilu *s = lu->backend;
+    int b;
+    const int rc = choose_block(ctx, s, A, opt, &b);
+    if (rc) trs_tri_free(ctx, &s->rows.t);
+    if (rc) return rc;
+    return b ? factor_by_blocks(ctx, lu, A, opt->method, b) : factor_here(lu, A);
 }
 
 /* Factor A on the device, unless *made becomes false.  t: the rows, on the host; NULL: the pattern is that of A. */
@@ -397,15 +501,36 @@ static int factor(trs_lu *lu, const trs_mat *A, const trs_ilu_options *opt)
     if (!rc && there && !as_a)
         rc = factor_there(lu, is_near(lu, A) ? A : &host, &s->rows.t, opt, &made);
     if (rc || made) trs_tri_free(&ctx, &s->rows.t);
-    else rc = factor_here(lu, &host);
+    else if (there) rc = factor_here(lu, &host);
+    else rc = factor_on_host(&ctx, lu, &host, opt);
     trs_mat_fetched(&ctx, A, &host);
     trs_gpu_drop_ring(&ctx);
     return rc;
 }
 
+static int check_block(const trs_ilu_options *opt)
+{
+    const trs_options *plan = &opt->plan;
+    const bool diagonal = is_diagonal(opt->method);
+    if (opt->block < 0 || opt->block > TRS_BLOCK_MOST)
+        return trs_fail(TRS_EARG, "block must be in 0 .. %d", TRS_BLOCK_MOST);
+    if (opt->block > 1 && !may_have_blocks(opt))
+        return trs_fail(TRS_EARG,
+                        "block is of TRS_DILU, TRS_BLOCK_JACOBI and TRS_ILU0 without fill, "
+                        "ordering, solver and other pivots");
+    if (!diagonal) return TRS_OK;
+    if (opt->level || opt->ordering || plan->solver || plan->pivot)
+        return trs_fail(
+            TRS_EARG,
+            "TRS_DILU and TRS_BLOCK_JACOBI take neither level, ordering, solver nor pivot");
+    if (plan->device > 0)
+        return trs_fail(TRS_ESUPPORT, "TRS_DILU and TRS_BLOCK_JACOBI are for plans on the host");
+    return TRS_OK;
+}
+
 static int check_options(const trs_ilu_options *opt)
 {
-    if ((unsigned)opt->method > TRS_ICT)
+    if ((unsigned)opt->method > TRS_BLOCK_JACOBI)
         return trs_fail(TRS_EARG, "unknown method %d", (int)opt->method);
     if (!(opt->shift >= 0) || !isfinite(opt->shift) || !(opt->boost >= 0) || !(opt->boost <= 1))
         return trs_fail(TRS_EARG, "shift must be at least 0, and boost in 0 .. 1");
@@ -418,7 +543,7 @@ static int check_options(const trs_ilu_options *opt)
         return trs_fail(TRS_EARG, "fill_factor must be 0, or at least 1");
     if ((unsigned)opt->ordering > TRS_ILU_MULTICOLOUR)
         return trs_fail(TRS_EARG, "unknown ordering %d", (int)opt->ordering);
-    return TRS_OK;
+    return check_block(opt);
 }
 
 /* Usual number of applications of a preconditioner before the next one is made. */
@@ -431,6 +556,16 @@ static int factor_whole(trs_lu *lu, const trs_mat *A, const trs_ilu_options *opt
     s->shape = trs_lu_shape(A);
     lu->info.nnz_a = A->format == TRS_DENSE ? A->n * A->n : trs_value_count(A);
     return factor(lu, A, opt);
+}
+
+static void name_factors(ilu *s, trs_ilu_method method)
+{
+    const char *kind = s->rows.cholesky ? "IC" : "ILU";
+    if (method == TRS_DILU) kind = "DILU";
+    if (method == TRS_BLOCK_JACOBI) kind = "Jacobi";
+    if (is_diagonal(method)) snprintf(s->name, sizeof s->name, "%s", kind);
+    else if (s->drops) snprintf(s->name, sizeof s->name, "%sT", kind);
+    else snprintf(s->name, sizeof s->name, "%s(%d)", kind, s->level);
 }
 
 static int ilu_of(trs_lu **lu, const trs_mat *mat, const trs_ilu_options *opt)
@@ -454,7 +589,6 @@ static int ilu_of(trs_lu **lu, const trs_mat *mat, const trs_ilu_options *opt)
     (*lu)->opt.layout = opt->plan.layout;
     (*lu)->opt.ops |= 1u << TRS_N; /* whose levels are those of the factorisation */
     s->rows.cholesky = is_cholesky(opt->method);
-    const char *kind = s->rows.cholesky ? "IC" : "ILU";
     s->rows.shift = (*lu)->shift = opt->shift;
     s->rows.boost = (*lu)->boost = opt->boost;
     s->level = opt->level;
@@ -462,8 +596,7 @@ static int ilu_of(trs_lu **lu, const trs_mat *mat, const trs_ilu_options *opt)
     s->drop_tol = opt->drop_tol;
     s->fill_factor = opt->fill_factor;
     s->ordering = opt->ordering;
-    if (s->drops) snprintf(s->name, sizeof s->name, "%sT", kind);
-    else snprintf(s->name, sizeof s->name, "%s(%d)", kind, s->level);
+    name_factors(s, opt->method);
     (*lu)->lower_only = s->rows.cholesky && s->ordering == TRS_ILU_NATURAL;
     (*lu)->f = (trs_factors){.cholesky = s->rows.cholesky, .incomplete = true, .library = s->name};
     (*lu)->f.ordering = trs_order_name(s->ordering);

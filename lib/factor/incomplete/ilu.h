@@ -40,6 +40,24 @@ typedef struct trs_ilu_outcome {
     int64_t boosted;     /* how many pivots were replaced */
 } trs_ilu_outcome;
 
+/* Rows that are factored level by level. */
+typedef struct trs_ilu_sweep {
+    int32_t n;
+    const int32_t *topo; /* [n] level order */
+    int32_t stages;
+    const trs_level_stage *stage; /* [stages] */
+    trs_stage_progress *progress; /* [stages+1] */
+    int threads;
+    const void *of; /* what row and work are called with */
+    /* factors row i */
+    trs_ilu_fault (*row)(const void *of, int thread, int32_t i, int64_t *boosted);
+    /* about how many multiplications that takes */
+    int64_t (*work)(const void *of, int32_t i);
+} trs_ilu_sweep;
+
+/* Factor all rows, each by one thread.  A canceled call returns early (trs_canceled). */
+trs_ilu_outcome trs_ilu_sweep_run(const trs_ilu_sweep *s);
+
 /* Compute the factors.  t.val holds A before, and the factors afterwards.  Each row is computed by one thread in one order,
  * so that its bits do not depend on the number of threads. */
 trs_ilu_outcome trs_ilu_compute(const trs_ilu_rows *f);

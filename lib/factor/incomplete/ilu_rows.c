@@ -90,54 +90,79 @@ static const char phase[] = "factorization";
 /* ---- the sweep ------------------------------------------------------------------------------ */
 
 typedef struct sweep {
-    const trs_ilu_rows *f;
-    row_fn row;
+    const trs_ilu_sweep *s;
     trs_ilu_outcome outcome[TRS_ILU_THREADS]; /* of each thread */
     int64_t work;                             /* of the first thread, since its last step */
     atomic_bool canceled;
 } sweep;
 
-/* Row k of the level order is next.  The first thread, which is that of the caller, tells so from time to time: for a row of
- * length l there are about l^2 multiplications. */
-static void watch(sweep *s, int32_t k, int32_t i)
+/* Row k of the level order is next.  The first thread, which is that of the caller, tells so from time to time. */
+static void watch(sweep *w, int32_t k, int32_t i)
 {
-    const int64_t length = s->f->t.ptr[i + 1] - s->f->t.ptr[i];
-    if (trs_is_time(&s->work, length * length) && trs_step(phase, (double)k / s->f->t.n))
-        atomic_store(&s->canceled, true);
+    const trs_ilu_sweep *s = w->s;
+    if (trs_is_time(&w->work, s->work(s->of, i)) && trs_step(phase, (double)k / s->n))
+        atomic_store(&w->canceled, true);
 }
 
 /* Compute rows begin..end-1 of the level order. */
 static void do_rows(void *user, int thread, int32_t begin, int32_t end)
 {
-    sweep *s = user;
-    const trs_ilu_rows *f = s->f;
-    int32_t *where = f->where + (int64_t)f->t.n * thread;
-    trs_ilu_outcome *o = &s->outcome[thread];
-    for (int32_t k = begin; k < end && !atomic_load(&s->canceled); k++) {
-        const int32_t i = f->topo[k];
-        TRS_ASSERT(i >= 0 && i < f->t.n);
-        if (thread == 0) watch(s, k, i);
-        const trs_ilu_fault fault = s->row(f, i, where, &o->boosted);
+    sweep *w = user;
+    const trs_ilu_sweep *s = w->s;
+    trs_ilu_outcome *o = &w->outcome[thread];
+    for (int32_t k = begin; k < end && !atomic_load(&w->canceled); k++) {
+        const int32_t i = s->topo[k];
+        TRS_ASSERT(i >= 0 && i < s->n);
+        if (thread == 0) watch(w, k, i);
+        const trs_ilu_fault fault = s->row(s->of, thread, i, &o->boosted);
         o->bad += fault != TRS_ILU_GOOD;
         if (fault && i < o->first) o->first = i, o->fault = fault;
     }
 }
 
-trs_ilu_outcome trs_ilu_compute(const trs_ilu_rows *f)
+trs_ilu_outcome trs_ilu_sweep_run(const trs_ilu_sweep *s)
 {
-    sweep s = {.f = f, .row = (f->cholesky ? cholesky_row : lu_row)[f->t.dtype]};
-    for (int t = 0; t < f->threads; t++) s.outcome[t].first = f->t.n;
-    if (trs_step(phase, 0)) atomic_store(&s.canceled, true);
-    if (f->stages > 1) trs_stages_run(f->stage, f->stages, f->progress, f->threads, do_rows, &s);
-    else do_rows(&s, 0, 0, f->t.n);
-    trs_ilu_outcome all = s.outcome[0];
-    for (int t = 1; t < f->threads; t++) {
-        all.boosted += s.outcome[t].boosted;
-        all.bad += s.outcome[t].bad;
-        if (s.outcome[t].first < all.first)
-            all.first = s.outcome[t].first, all.fault = s.outcome[t].fault;
+    sweep w = {.s = s};
+    for (int t = 0; t < s->threads; t++) w.outcome[t].first = s->n;
+    if (trs_step(phase, 0)) atomic_store(&w.canceled, true);
+    if (s->stages > 1) trs_stages_run(s->stage, s->stages, s->progress, s->threads, do_rows, &w);
+    else do_rows(&w, 0, 0, s->n);
+    trs_ilu_outcome all = w.outcome[0];
+    for (int t = 1; t < s->threads; t++) {
+        all.boosted += w.outcome[t].boosted;
+        all.bad += w.outcome[t].bad;
+        if (w.outcome[t].first < all.first)
+            all.first = w.outcome[t].first, all.fault = w.outcome[t].fault;
     }
     return all;
+}
+
+static trs_ilu_fault do_row(const void *of, int thread, int32_t i, int64_t *boosted)
+{
+    const trs_ilu_rows *f = of;
+    const row_fn row = (f->cholesky ? cholesky_row : lu_row)[f->t.dtype];
+    return row(f, i, f->where + (int64_t)f->t.n * thread, boosted);
+}
+
+/* For a row of length l there are about l^2 multiplications. */
+static int64_t work_about(const void *of, int32_t i)
+{
+    const trs_tri *t = &((const trs_ilu_rows *)of)->t;
+    return (t->ptr[i + 1] - t->ptr[i]) * (t->ptr[i + 1] - t->ptr[i]);
+}
+
+trs_ilu_outcome trs_ilu_compute(const trs_ilu_rows *f)
+{
+    const trs_ilu_sweep s = {.n = f->t.n,
+                             .topo = f->topo,
+                             .stages = f->stages,
+                             .stage = f->stage,
+                             .progress = f->progress,
+                             .threads = f->threads,
+                             .of = f,
+                             .row = do_row,
+                             .work = work_about};
+    return trs_ilu_sweep_run(&s);
 }
 
 #else
