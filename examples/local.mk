@@ -9,6 +9,8 @@ EXAMPLES += examples/05_factors_of_umfpack examples/08_nonlinear_heat examples/1
 	examples/11_circuit_sweep
 endif
 noinst_PROGRAMS += $(EXAMPLES)
+# those that only tests/package/examples.sh needs: they take long to compile
+SLOW_EXAMPLES =
 EXTRA_DIST += examples/README.md
 examples_01_solve_once_LDADD = $(TRISOLVE)
 examples_02_solve_many_LDADD = $(TRISOLVE)

@@ -1,6 +1,6 @@
 # TRS_CUDA
 # --------
-# --with-cuda[=DIR|yes|no|auto], --with-cuda-arch="80 90".
+# --with-cuda[=DIR|yes|no|auto], --with-cuda-arch="80 90"|native|compute_80.
 # Sets: have_cuda, AM_CONDITIONAL HAVE_CUDA, AC_DEFINE HAVE_CUDA,
 #       NVCC NVCC_GENCODE NVCC_GENCODE_EACH NVCC_CODE CUDA_CPPFLAGS CUDA_LIBS CUDA_PC_LIBS
 # Only cudart (static when there, else shared) is linked.  cuSPARSE, cuBLAS
@@ -13,7 +13,8 @@ AC_ARG_WITH([cuda],
   [AS_HELP_STRING([--with-cuda@<:@=DIR@:>@],[build GPU code with the CUDA toolkit in DIR @<:@auto@:>@])],
   [],[with_cuda=auto])
 AC_ARG_WITH([cuda-arch],
-  [AS_HELP_STRING([--with-cuda-arch=LIST],[compute capabilities, oldest first @<:@"80 90"@:>@])],
+  [AS_HELP_STRING([--with-cuda-arch=LIST],
+    [compute capabilities, oldest first; native: those of this machine; compute_80: PTX alone @<:@"80 90"@:>@])],
   [cuda_archs=$withval],[cuda_archs="80 90"])
 AC_ARG_ENABLE([cudart-static],
   [AS_HELP_STRING([--disable-cudart-static],[link libcudart.so instead of libcudart_static.a])],
@@ -44,14 +45,20 @@ AS_IF([test "x$with_cuda" != xno],[
       AS_IF([test -z "$trs_cuda_libdir" && (test -f "$trs_d/libcudart.so" || test -f "$trs_d/libcudart_static.a")],[trs_cuda_libdir=$trs_d])
     done
     CUDA_CPPFLAGS="-isystem $trs_cuda_root/include"
+    # Code that no GPU of this machine can run would take a third of the time: where there is none, PTX does, of which
+    # the driver of a newer GPU makes code when a program first needs it.
+    AS_IF([test "x$cuda_archs" = xnative],[
+      cuda_archs=`nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d . | grep -x '@<:@0-9@:>@*' | sort -nu | paste -sd ' '`
+      AS_IF([test -z "$cuda_archs"],[cuda_archs=compute_80])])
     # PTX for the oldest architecture, and code for each made of it: it is compiled once.  NVCC_GENCODE_EACH is for files
     # that use instructions of newer ones.
-    NVCC_GENCODE_EACH= trs_codes=
+    NVCC_GENCODE_EACH= trs_codes= trs_first=
     for trs_a in $cuda_archs; do
-      AS_IF([test -z "$trs_codes"],[trs_first=$trs_a])
-      AS_VAR_APPEND([trs_codes],["sm_$trs_a,"])
-      AS_VAR_APPEND([NVCC_GENCODE_EACH],[" -gencode arch=compute_$trs_a,code=sm_$trs_a"])
-      trs_last=$trs_a
+      trs_last=${trs_a#compute_}
+      AS_IF([test -z "$trs_first"],[trs_first=$trs_last])
+      AS_CASE([$trs_a],[compute_*],[],[
+        AS_VAR_APPEND([trs_codes],["sm_$trs_a,"])
+        AS_VAR_APPEND([NVCC_GENCODE_EACH],[" -gencode arch=compute_$trs_a,code=sm_$trs_a"])])
     done
     AS_VAR_APPEND([NVCC_GENCODE_EACH],[" -gencode arch=compute_$trs_last,code=compute_$trs_last"])
     NVCC_GENCODE=" -gencode arch=compute_$trs_first,code=@<:@${trs_codes}compute_$trs_first@:>@"

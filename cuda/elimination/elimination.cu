@@ -135,11 +135,6 @@ int trs_elimination_run(trs_elimination *e, const trs_elimination_job *job)
     return e->kernel->run(&e->p, e->data, job);
 }
 
-int64_t trs_elimination_bytes(const trs_elimination *e)
-{
-    return e->kernel->bytes(e->data);
-}
-
 const char *trs_elimination_kernel(const trs_elimination *e)
 {
     return e->kernel->name;

@@ -43,7 +43,6 @@ struct elimination_kernel {
     /* Only enqueues work.  The outcome has been cleared before, in the same stream. */
     int (*run)(const trs_elimination_pattern *p, const void *data, const trs_elimination_job *job);
     void (*destroy)(trs_context *ctx, void *data); /* data is not NULL */
-    int64_t (*bytes)(const void *data);            /* on the device */
 };
 
 extern const elimination_kernel row_elimination, entry_elimination;

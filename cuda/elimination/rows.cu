@@ -103,12 +103,6 @@ static int create(trs_context *ctx, const trs_elimination_pattern *p, const elim
     return row_create(ctx, p, shape_for(p, s), data);
 }
 
-static int64_t row_bytes(const void *data)
-{
-    const row_data *d = (const row_data *)data;
-    return row_schedule_bytes(&d->schedule) + d->number_bytes;
-}
-
 /* ---- a run ----------------------------------------------------------------------------------------------- */
 
 static int row_run(const trs_elimination_pattern *p, const void *data,
@@ -127,5 +121,4 @@ static int row_run(const trs_elimination_pattern *p, const void *data,
     });
 }
 
-const elimination_kernel row_elimination = {"rows",  row_cost,    create,
-                                            row_run, row_destroy, row_bytes};
+const elimination_kernel row_elimination = {"rows", row_cost, create, row_run, row_destroy};

@@ -75,7 +75,6 @@ struct row_schedule {
 int row_schedule_make(trs_context *ctx, const trs_elimination_pattern *p, row_shape shape,
                       row_schedule *s);
 void row_schedule_free(trs_context *ctx, row_schedule *s);
-int64_t row_schedule_bytes(const row_schedule *s);
 
 /* The argument of a kernel. */
 template <class T> struct row_args {

@@ -280,10 +280,18 @@ static int find_tasks(trs_context *ctx, scene *x)
     return trs_gpu_get(ctx, &x->s.tasks, x->m.task + levels, sizeof x->s.tasks);
 }
 
+static int64_t bytes_of(const row_schedule *s)
+{
+    const int64_t groups = (2 * s->shape.rows + 1) * s->shape.each;
+    const int64_t nodes = ROW_WARP / s->shape.lanes * (int64_t)sizeof(row_node);
+    return s->tasks *
+               (groups * ROW_WARP * (int64_t)sizeof(int32_t) + nodes + (int64_t)sizeof(row_task)) +
+           s->list_groups * ROW_WARP * (int64_t)sizeof(uint32_t);
+}
+
 static bool is_too_large(const scene *x)
 {
-    return row_schedule_bytes(&x->s) > BYTES_AT_LEAST + BYTES_OF_ENTRY * x->p.nnz ||
-           x->s.numbers > ROW_MOST;
+    return bytes_of(&x->s) > BYTES_AT_LEAST + BYTES_OF_ENTRY * x->p.nnz || x->s.numbers > ROW_MOST;
 }
 
 static int take_memory(trs_context *ctx, scene *x)
@@ -370,13 +378,4 @@ void row_schedule_free(trs_context *ctx, row_schedule *s)
     trs_gpu_free(ctx, s->memory);
     trs_gpu_free(ctx, s->list_memory);
     *s = row_schedule{.shape = s->shape};
-}
-
-int64_t row_schedule_bytes(const row_schedule *s)
-{
-    const int64_t groups = (2 * s->shape.rows + 1) * s->shape.each;
-    const int64_t nodes = ROW_WARP / s->shape.lanes * (int64_t)sizeof(row_node);
-    return s->tasks *
-               (groups * ROW_WARP * (int64_t)sizeof(int32_t) + nodes + (int64_t)sizeof(row_task)) +
-           s->list_groups * ROW_WARP * (int64_t)sizeof(uint32_t);
 }

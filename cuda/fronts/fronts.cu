@@ -36,16 +36,14 @@ struct trs_fronts {
     int32_t launches;
     trs_front_launch *launch; /* [launches] on the host */
     fronts_arrays on_device;
-    trs_fronts_info info;
 };
 
 /* ---- making ---------------------------------------------------------------------------------------------- */
 
-/* Copies an array of the host, and counts its bytes. */
+/* Copies an array of the host. */
 template <class V> static bool bring(trs_fronts *f, V *&to, const V *from, int64_t count)
 {
     to = device_copy(f->ctx, from, count, "fronts");
-    f->info.bytes += count * (int64_t)sizeof(V);
     return to != NULL;
 }
 
@@ -153,7 +151,6 @@ template <class T> static int make_numbers(trs_fronts *f, int64_t panels, int64_
         if (!d->largest || !d->sign) return TRS_EMEM;
     }
     f->panels = panels;
-    f->info.bytes += (panels + pool) * (int64_t)sizeof(T);
     for (int32_t k = 0; k < f->launches; k++) {
         trs_front_launch l = f->launch[k];
         l.order = order_of_kernel(l.order);
@@ -171,14 +168,9 @@ static int bring_all(trs_fronts *f, const trs_fronts_pattern *p, const trs_front
 {
     if (!bring_tree(f, t, s) || !bring_places(f, p, q)) return TRS_EMEM;
     f->n = t->n;
-    f->info.fronts = t->count;
-    f->info.levels = t->levels;
-    f->info.entries = s->panels;
-    f->info.flops = s->flops;
     f->launch = s->launch;
     f->launches = s->launches;
     s->launch = NULL; /* it is the fronts' now */
-    f->info.launches = f->launches + (f->cholesky ? 4 : 7);
     return for_type(f->dtype, [=]<class T>(T) { return make_numbers<T>(f, s->panels, s->pool); });
 }
 
@@ -327,9 +319,4 @@ int trs_fronts_run(trs_fronts *f, const trs_fronts_job *job)
             rc = launch_step(f, view, &f->launch[k], (cudaStream_t)job->stream);
         return rc ? rc : give_factors<T>(f, job);
     });
-}
-
-void trs_fronts_get_info(const trs_fronts *f, trs_fronts_info *info)
-{
-    *info = f->info;
 }

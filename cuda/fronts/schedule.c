@@ -124,16 +124,6 @@ static void make_numbers(const trs_front_tree *t, bool cholesky, trs_front_sched
     }
 }
 
-static double flops_of(const trs_front *f, bool cholesky)
-{
-    double sum = 0;
-    for (int32_t k = 0; k < f->cols; k++) {
-        const double left = order_of(f) - k - 1;
-        sum += cholesky ? left * (left + 2) : left * (2 * left + 1);
-    }
-    return sum;
-}
-
 /* ---- launches ----------------------------------------------------------------------------------------------- */
 
 /* Tiles of a trapezoid of `across` columns of tiles, the first `down` tiles high, each next one less. */
@@ -364,7 +354,6 @@ int trs_front_schedule_make(trs_context *ctx, const trs_front_tree *t, bool chol
     }
     if (!rc) rc = make_shares(ctx, t, s);
     if (!rc) rc = make_launches(ctx, &m, &b);
-    for (int32_t k = 0; k < t->count && !rc; k++) s->flops += flops_of(&t->front[k], cholesky);
     trs_free(&ctx->mem, b.ptr);
     trs_free(&ctx->mem, b.small);
     return rc;

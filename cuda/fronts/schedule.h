@@ -84,7 +84,6 @@ typedef struct trs_front_schedule {
     int64_t *strip_ptr;     /* [strips+1] shares of strip k, by child: share [strip_ptr [k] ..] */
     trs_front_share *share; /* [shares] */
     int64_t panels, pool;   /* lengths of these arrays, in numbers */
-    double flops;
 } trs_front_schedule;
 
 int trs_front_schedule_make(trs_context *ctx, const trs_front_tree *t, bool cholesky,

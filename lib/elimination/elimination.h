@@ -73,7 +73,6 @@ void trs_elimination_destroy(trs_elimination *e); /* e may be NULL */
 /* Compute the factors.  It only enqueues work, so it can be captured; one run at a time.  The same input gives the same
  * bits.  Returns TRS_OK, TRS_EDEVICE. */
 int trs_elimination_run(trs_elimination *e, const trs_elimination_job *job);
-int64_t trs_elimination_bytes(const trs_elimination *e);      /* on the device */
 const char *trs_elimination_kernel(const trs_elimination *e); /* the name of what was chosen */
 
 #endif

@@ -38,14 +38,6 @@ typedef struct trs_fronts_job {
     const int8_t *signs;
 } trs_fronts_job;
 
-typedef struct trs_fronts_info {
-    int32_t fronts, levels;
-    int32_t launches; /* of a run */
-    int64_t bytes;    /* on the device */
-    int64_t entries;  /* stored in the panels of all fronts, zeros and all */
-    double flops;     /* of a run, an addition and a multiplication counted as two */
-} trs_fronts_info;
-
 /* Find the fronts, and bring what a run needs to the device.  It waits.  The context is kept.
  * Returns TRS_OK, TRS_EMEM, TRS_EDEVICE, TRS_ESUPPORT (a level of fronts has 2^31 tiles), TRS_EMATRIX (L or U has an entry
  * that cannot come of A in this order), each but the first with *f = NULL. */
@@ -54,6 +46,5 @@ void trs_fronts_destroy(trs_fronts *f); /* f may be NULL */
 /* Compute the factors.  It only enqueues work, so it can be captured; one run at a time.  The same values give the same
  * bits.  Returns TRS_OK, TRS_EDEVICE. */
 int trs_fronts_run(trs_fronts *f, const trs_fronts_job *job);
-void trs_fronts_get_info(const trs_fronts *f, trs_fronts_info *info);
 
 #endif

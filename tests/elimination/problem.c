@@ -147,7 +147,7 @@ void problem_send(problem *b, const char *kernel)
     b->dev_outcome = trs_gpu_new(&b->ctx, 1, sizeof *b->dev_outcome, "a test");
     assert_true(b->dev_a && b->dev_val && b->dev_outcome);
     assert_status(trs_elimination_create(&b->ctx, d, &b->e), TRS_OK);
-    assert_true((n == 0 || trs_elimination_bytes(b->e) > 0) && *trs_elimination_kernel(b->e));
+    assert_true(*trs_elimination_kernel(b->e));
     if (kernel) assert_string_equal(trs_elimination_kernel(b->e), kernel);
 }
 

@@ -114,8 +114,10 @@ static double identity_error(const trs_lu *lu, const trs_mat *m)
             zz sum = 0;
             double size = 0;
             for (int t = 0; t < n; t++) {
-                sum += L.a[k + n * t] * U.a[t + n * c];
-                size += cabs(L.a[k + n * t] * U.a[t + n * c]);
+                const zz term = L.a[k + n * t] * U.a[t + n * c];
+                if (term == 0) continue;
+                sum += term;
+                size += cabs(term);
             }
             const double r = cabs(sum - (s ? s[P[k]] : 1) * A.a[P[k] + n * Q[c]]);
             if (r > 0 && !(r / size <= worst)) worst = r / size;

@@ -6,7 +6,7 @@ unset NO_INSTALL CONFIGURE_FLAGS
 
 # ---- a machine ------------------------------------------------------------------------------------
 # tools/ has what any system has, stubs/ what packages bring.  state/ tells the stubs what to play:
-# installed (a package a line), offline, no-update, no-right, uid, slow; and keeps what was called.
+# installed (a package a line), offline, no-update, no-right, uid, slow, nvcc; and keeps what was called.
 mkdir tools stubs state
 for tool in sh cat grep sed find tr head tail sort dirname flock env mkdir rmdir rm sleep chmod; do
     ln -s "$(command -v $tool)" tools/$tool
@@ -41,11 +41,13 @@ stub nproc <<'END'
 echo 2
 END
 stub autoreconf <<'END'
-cat >configure <<'CONFIGURE'
+cat >configure <<CONFIGURE
 #!/bin/sh
 : >config.status
 : >config.h
 echo '  trisolve-sparse 1'
+[ ! -e "$state/nvcc" ] || echo '#define HAVE_CUDA 1' >config.h
+[ ! -e "$state/nvcc" ] || echo '    CUDA archs ......... compute_80, delays no'
 CONFIGURE
 chmod +x configure
 END
@@ -88,6 +90,15 @@ calls() {
 one_line() { if [ "$(wc -l <"$1")" -eq 1 ]; then ok "one sentence in $1"; else not_ok "not one sentence in $1"; fi; }
 
 apt='-qq -o DPkg::Lock::Timeout=600'
+
+# ---- GPU code ----------------------------------------------------------------------------------------
+machine 0
+expect 0 "no nvcc" quickstart
+says out 'CUDA not found: CPU only'
+machine 0
+: >state/nvcc
+expect 0 "nvcc, but no GPU" quickstart
+says out 'no GPU: GPU code is PTX'
 
 # ---- packages ----------------------------------------------------------------------------------------
 machine 0

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-enum { RUNS = 100, STREAMS = 3, NRHS = 11 };
+enum { RUNS = 100, RUNS_ON_CPU = 30, STREAMS = 3, NRHS = 11 };
 
 static char file[40];
 
@@ -86,13 +86,14 @@ static void all_widths(const scene *c, const trs_plan *p, trs_op op)
 
 static void all_ways(scene *c, trs_plan *p, trs_op op)
 {
+    const int runs = c->solver->place == TRS_ON_CPU ? RUNS_ON_CPU : RUNS;
     void *stream[STREAMS];
     trs_work *work;
     const trs_exec plain = {0};
     for (int k = 0; k < STREAMS; k++) stream[k] = stream_new(c->solver);
     assert_int_equal(trs_work_create(&work, p, NRHS), TRS_OK);
     solve(c, p, op, &plain, c->x);
-    for (int k = 0; k < RUNS; k++) {
+    for (int k = 0; k < runs; k++) {
         const trs_exec exec = {
             .stream = stream[k % STREAMS], .work = k % 2 ? work : NULL, .threads = 1 + k % 3};
         same(c, p, op, &exec, "in another run");

@@ -20,8 +20,7 @@
 
 struct entries {
     entry_schedule s;
-    void *memory; /* of row, kind, from, to, w, inv and row_largest */
-    int64_t bytes;
+    void *memory;        /* of row, kind, from, to, w, inv and row_largest */
     int blocks;          /* of nodes.cuh */
     void *w, *inv;       /* [nnz], [n] */
     double *row_largest; /* [n] */
@@ -184,7 +183,6 @@ static int make(trs_context *ctx, const trs_elimination_pattern *p, entries *e)
     };
     s->n = p->n;
     s->nnz = (int32_t)p->nnz;
-    e->bytes = (int64_t)carved_bytes(kept);
     e->memory = carve_new(ctx, "entries of an elimination", kept);
     void *making = carve_new(ctx, "levels of entries", [&](carver &carve) {
         carve(m.range, p->nnz);
@@ -196,9 +194,6 @@ static int make(trs_context *ctx, const trs_elimination_pattern *p, entries *e)
     if (!rc) rc = entry_tasks(&m);
     if (!rc) rc = trs_gpu_wait(NULL);
     device_free(ctx, making, m.operands);
-    e->bytes +=
-        (int64_t)sizeof(int32_t) * (3 * ENTRY_WARP * s->slots + (int64_t)s->tail * s->tail) +
-        (int64_t)sizeof(entry_task) * s->tasks + (int64_t)sizeof(entry_node) * s->nodes;
     return rc;
 }
 
@@ -246,11 +241,6 @@ static int entries_run(const trs_elimination_pattern *p, const void *data,
     return for_type(p->dtype, [&]<class T>(T) { return run<T>(p, (const entries *)data, job); });
 }
 
-static int64_t entries_bytes(const void *data)
-{
-    return ((const entries *)data)->bytes;
-}
-
 /* Seconds on an H200: a dependency latency a level, some 80 bytes an entry, and products, of which there may be fewer than
  * candidates. */
 static double entries_cost(const trs_elimination_pattern *p, const elimination_shape *s)
@@ -260,5 +250,5 @@ static double entries_cost(const trs_elimination_pattern *p, const elimination_s
            1e-11 * (double)s->candidates;
 }
 
-const elimination_kernel entry_elimination = {"entries",   entries_cost,    entries_create,
-                                              entries_run, entries_destroy, entries_bytes};
+const elimination_kernel entry_elimination = {"entries", entries_cost, entries_create, entries_run,
+                                              entries_destroy};
