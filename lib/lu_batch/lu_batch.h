@@ -3,7 +3,7 @@
  *     a trs_lu, A --pattern.c--> rows of L + U, places of A(P, Q), once
  *     values of each A --factor.c--> L, U, and what is wrong with them --solve.c--> X of each system
  *
- * A group is TRS_LU_BATCH_LANES (t) systems side by side.  A vector has the same entry of all systems of its group. */
+ * A group is trs_lanes (t) systems side by side.  A vector has the same entry of all systems of its group. */
 #ifndef TRS_LU_BATCH_H
 #define TRS_LU_BATCH_H
 
@@ -11,8 +11,6 @@
 #include "matrix/operator.h"
 
 enum {
-    /* bytes of a vector, as in base/number/vector.h */
-    TRS_LU_BATCH_VECTOR = 64,
     /* entries of L that are eliminated together, at most */
     TRS_LU_BATCH_RUN = 4,
     /* right-hand sides of a system that are solved at a time, at most */
@@ -88,11 +86,6 @@ typedef struct trs_lu_batch_space {
     char *y; /* [n*TRS_LU_BATCH_RHS] x in the order of the pivots */
     char *r; /* [2n] residuals, and the sizes of their terms */
 } trs_lu_batch_space;
-
-static inline int trs_lu_batch_lanes(trs_dtype t)
-{
-    return TRS_LU_BATCH_VECTOR / (int)trs_size(t);
-}
 
 /* Is system k part of the job? */
 static inline bool trs_lu_batch_has(const trs_systems *s, int64_t k)

@@ -10,6 +10,20 @@ size_t trs_size(trs_dtype t); /* bytes of one number */
 bool trs_is_complex(trs_dtype t);
 bool trs_is_single(trs_dtype t); /* Is it of single precision, real or complex? */
 
+/* Bytes of a vector (vector.h).  If complex numbers filled several registers, gcc 12 would exchange their parts through
+ * memory: 32 bytes are a register of AVX2. */
+#define TRS_VECTOR_BYTES(is_complex) ((is_complex) ? 32 : 64)
+
+int64_t trs_vector_bytes(trs_dtype t);
+int trs_lanes(trs_dtype t); /* numbers of a vector */
+
+/* Has the processor AVX-512?  Then loops of each_width.h use their copy with vectors of 64 bytes. */
+bool trs_wide(void);
+
+/* Bytes of a line of the cache: one vector or several. */
+enum { TRS_LINE = 64 };
+int trs_line(trs_dtype t); /* numbers of a line */
+
 /* Number k of an array of this type, as (re, im). */
 void trs_number_get(const void *a, trs_dtype t, int64_t k, double z[2]);
 void trs_number_put(void *a, trs_dtype t, int64_t k, const double z[2]);
