@@ -340,9 +340,9 @@ static void do_group(trs_lu_batch *b, const trs_lu_batch_job *j, int64_t group,
     char *kept = j->keeps ? b->kept + group * b->rows.nnz * trs_vector_bytes(b->rows.dtype) : NULL;
     char *lu = kept && (count == b->lanes || !j->factors) ? kept : w->lu;
     if (!count) return;
-    if (j->factors) trs_lu_batch_factor[t](j, first, lu, w);
+    if (j->factors) trs_lu_batch_factor[trs_wide(t)][t](j, first, lu, w);
     if (j->factors && kept && lu != kept) copy_lanes(b, j, first, kept, lu);
-    if (j->solves) trs_lu_batch_solve_group[t](j, first, lu, w);
+    if (j->solves) trs_lu_batch_solve_group[trs_wide(t)][t](j, first, lu, w);
 }
 
 static void do_groups(void *user, int thread, int threads)

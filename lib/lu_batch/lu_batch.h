@@ -101,13 +101,13 @@ static inline bool trs_lu_batch_suits(const trs_lu_batch_job *j, int64_t k)
 }
 
 /* Factor the systems first .. first + lanes - 1 that are part of the job to lu [nnz]; the other lanes of lu are undefined.
- * By type. */
+ * By trs_wide (t) and type. */
 typedef void (*trs_lu_batch_factor_fn)(const trs_lu_batch_job *j, int64_t first, char *lu,
                                        const trs_lu_batch_space *w);
-extern const trs_lu_batch_factor_fn trs_lu_batch_factor[];
+extern const trs_lu_batch_factor_fn trs_lu_batch_factor[2][4];
 /* Solve with the factors lu [nnz]. */
 typedef void (*trs_lu_batch_solve_fn)(const trs_lu_batch_job *j, int64_t first, const char *lu,
                                       const trs_lu_batch_space *w);
-extern const trs_lu_batch_solve_fn trs_lu_batch_solve_group[];
+extern const trs_lu_batch_solve_fn trs_lu_batch_solve_group[2][4];
 
 #endif

@@ -31,6 +31,9 @@
 #else
 #define TRS_CLONES
 #define TRS_FMA_CLONES
+#ifdef __AVX512F__
+#define TRS_AVX512
+#endif
 #endif
 
 #define TRS_INLINE static inline __attribute__((always_inline))

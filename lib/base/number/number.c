@@ -11,17 +11,12 @@ size_t trs_size(trs_dtype t)
     return size[t];
 }
 
-int64_t trs_vector_bytes(trs_dtype t)
-{
-    return TRS_VECTOR_BYTES(trs_is_complex(t));
-}
-
 int trs_lanes(trs_dtype t)
 {
     return (int)(trs_vector_bytes(t) / (int64_t)trs_size(t));
 }
 
-bool trs_wide(void)
+bool trs_avx512(void)
 {
 #ifdef TRS_AVX512
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
@@ -30,6 +25,16 @@ bool trs_wide(void)
 #else
     return false;
 #endif
+}
+
+bool trs_wide(trs_dtype t)
+{
+    return trs_avx512() && !trs_is_complex(t);
+}
+
+int64_t trs_vector_bytes(trs_dtype t)
+{
+    return trs_wide(t) ? TRS_LINE : TRS_NARROW;
 }
 
 int trs_line(trs_dtype t)

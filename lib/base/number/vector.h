@@ -1,4 +1,4 @@
-/* vector.h: vectors of TRS_WIDTH bytes (each_width.h) or else TRS_VECTOR_BYTES (number.h), for the type that each_type.h has set.
+/* vector.h: vectors of TRS_NARROW bytes, or of a line in the wide copy of each_width.h, for the type that each_type.h has set.
  *
  * GNU vector types: the compiler maps one to the registers of the processor, one of 64 bytes or four of 16.  A vector
  * has LANES numbers; a complex number is its real and its imaginary part, as in memory.
@@ -23,10 +23,10 @@
 #include <stdbool.h>
 #include <tgmath.h>
 
-#ifdef TRS_WIDTH
-enum { FN(BYTES) = TRS_WIDTH };
+#ifdef TRS_WIDE
+enum { FN(BYTES) = TRS_LINE };
 #else
-enum { FN(BYTES) = TRS_VECTOR_BYTES(IS_COMPLEX) };
+enum { FN(BYTES) = TRS_NARROW };
 #endif
 
 typedef REAL FN(vector) __attribute__((vector_size(FN(BYTES)), aligned(sizeof(REAL)), may_alias));

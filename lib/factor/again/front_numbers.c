@@ -35,16 +35,16 @@ typedef struct product { /* of a panel with itself, for S */
 } product;
 
 #define TRS_BODY "factor/again/front_numbers.c"
-#include "base/each_type.h"
+#include "base/each_width.h"
 
 typedef void (*front_fn)(const sweep *, int32_t k, trs_again_pivots *, int threads);
-static const front_fn one_front[] = TRS_PER_TYPE(one_front);
+static const front_fn one_front[2][4] = TRS_PER_WIDTH(one_front);
 
 static void do_worker(sweep *s, int w, int threads)
 {
     const trs_again_fronts *f = s->f;
     for (int32_t k = f->begin[w]; k < f->begin[w + 1] && !s->outcome[w].bad; k++)
-        one_front[f->type](s, f->order[k], &s->outcome[w], threads);
+        one_front[trs_wide(f->type)][f->type](s, f->order[k], &s->outcome[w], threads);
 }
 
 static void do_workers(void *user, int thread, int team)
@@ -185,8 +185,8 @@ TRS_INLINE void FN(factor_block)(T *panel, int32_t cols, int64_t strips, int64_t
     }
 }
 
-CLONES static void FN(factor_panel)(T *panel, int32_t cols, int64_t strips, const double *diagonal,
-                                    trs_again_pivots *o)
+WIDTH_CLONES static void FN(factor_panel)(T *panel, int32_t cols, int64_t strips,
+                                          const double *diagonal, trs_again_pivots *o)
 {
     int64_t j = 0;
     for (; j + WIDTH <= cols; j += WIDTH)
@@ -195,7 +195,7 @@ CLONES static void FN(factor_panel)(T *panel, int32_t cols, int64_t strips, cons
 }
 
 /* Columns begin .. end-1 of S, in blocks of WIDTH that do not cross the end of a strip. */
-CLONES static void FN(update_columns)(const product *p, int64_t begin, int64_t end)
+WIDTH_CLONES static void FN(update_columns)(const product *p, int64_t begin, int64_t end)
 {
     const trs_again_fronts *f = p->f;
     const trs_front *s = &f->tree.front[p->front];

@@ -58,8 +58,8 @@ static solving begin(const trs_instance *inst, const trs_job *job, int lanes)
                      .L = &inst->op->tri,
                      .conj = job->conj,
                      .lanes = lanes,
-                     .kernels = lanes == 1 ? supernodal_one[trs_wide()][t]
-                                           : supernodal_many[trs_wide()][t]};
+                     .kernels = lanes == 1 ? supernodal_one[trs_avx512()][t]
+                                           : supernodal_many[trs_avx512()][t]};
 }
 
 static int solve_one(const trs_instance *inst, const trs_job *job)
