@@ -265,11 +265,17 @@ static void FN(take_values)(void *user, int64_t begin, int64_t end)
 /* y = y - a x */
 TRS_INLINE void FN(subtract_row)(T *y, T a, const T *x, bool cj, int lanes)
 {
-    if (lanes == 1) *y = FN(minus)(*y, a, *x, cj);
-    else
+    FN(vector) s[FN(PARTS)];
+    if (lanes == 1) {
+        *y = FN(minus)(*y, a, *x, cj);
+        return;
+    }
 #pragma GCC unroll 2
-        for (int k = 0; k < lanes; k += FN(LANES))
-            FN(store)(y + k, FN(subtract)(FN(load)(y + k), FN(splat)(a), FN(load)(x + k), cj));
+    for (int v = 0; v < FN(PARTS); v++)
+        s[v] = FN(subtract)(FN(load)(y + v * FN(LANES)), FN(splat)(a), FN(load)(x + v * FN(LANES)),
+                            cj);
+#pragma GCC unroll 2
+    for (int v = 0; v < FN(PARTS); v++) FN(store)(y + v * FN(LANES), s[v]);
 }
 
 /* x = reciprocal y */
