@@ -1,7 +1,7 @@
 /* each_width.h: include TRS_BODY for each number type (each_type.h), with vectors that are registers of the processor.
  *
  * gcc 12 keeps a vector that is longer than a register in memory, and a loop that adds up such vectors waits for its own stores:
- * with vectors of 64 bytes it takes 2 to 100 times as long where there is only AVX2.  So loops with sums in vectors are compiled
+ * with vectors of 64 bytes it takes 2 to 300 times as long where there is only AVX2.  So loops with sums in vectors are compiled
  * with vectors of 32 bytes, and once more, as NAME_wide_TYPE, with vectors of 64 bytes for AVX-512:
  *
  *     TRS_WIDE                 defined in the second copy
