@@ -1648,10 +1648,11 @@ typedef struct trs_lu_batch_options {
  * pattern of lu.  L L^H is computed as L U with the same ordering.  All are in the type of A.
  *
  * The batch allocates all of its memory here (trs_lu_batch_info): later calls allocate nothing.
- * On the host a thread computes as many systems side by side as a vector of 64 bytes has numbers,
- * and stores their factors: 64 bytes for each entry of L and U.  On a device a warp or a block has
- * a system, in shared memory if its factors fit there, and all systems share a schedule of 4 bytes
- * for each product then, and of 8 bytes else.
+ * On the host a thread computes as many systems side by side as a vector has numbers, and stores
+ * their factors: a vector for each entry of L and U.  A vector has 64 bytes if the numbers are real
+ * and the processor has AVX-512, otherwise 32.  On a device a warp or a block has a system, in
+ * shared memory if its factors fit there, and all systems share a schedule of 4 bytes for each
+ * product then, and of 8 bytes else.
  * Returns TRS_OK, TRS_EARG, TRS_EMATRIX (A is not well formed), TRS_EDEVICE, or:
  *     TRS_ESTATE ; lu has no factors.
  *     TRS_EMEM ; out of memory, or more needed than memory_limit.

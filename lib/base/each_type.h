@@ -17,7 +17,12 @@
 
 #define TRS_GLUE_(name, suffix) name##_##suffix
 #define TRS_GLUE(name, suffix)  TRS_GLUE_(name, suffix)
-#define FN(name)                TRS_GLUE(name, SUFFIX)
+#undef FN
+#ifdef TRS_WIDE
+#define FN(name) TRS_GLUE(name##_wide, SUFFIX)
+#else
+#define FN(name) TRS_GLUE(name, SUFFIX)
+#endif
 
 /* The four functions as a table indexed by trs_dtype. */
 #define TRS_PER_TYPE(name)                                                                         \

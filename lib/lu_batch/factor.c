@@ -21,9 +21,9 @@
 #include <string.h>
 
 #define TRS_BODY "lu_batch/factor.c"
-#include "base/each_type.h"
+#include "base/each_width.h"
 
-const trs_lu_batch_factor_fn trs_lu_batch_factor[] = TRS_PER_TYPE(factor);
+const trs_lu_batch_factor_fn trs_lu_batch_factor[2][4] = TRS_PER_WIDTH(factor);
 
 #else
 
@@ -141,8 +141,8 @@ TRS_INLINE void FN(store_row)(const trs_lu_batch_rows *r, int32_t i, FN(vector) 
     most[i] = m;
 }
 
-CLONES static void FN(factor_rows)(const trs_lu_batch_rows *r, const T *const *a, FN(vector) * lu,
-                                   FN(vector) * x, FN(state) * state)
+WIDTH_CLONES static void FN(factor_rows)(const trs_lu_batch_rows *r, const T *const *a,
+                                         FN(vector) * lu, FN(vector) * x, FN(state) * state)
 {
     FN(vector) *most = x + r->n;
     FN(state) local = {0}, *s = &local;

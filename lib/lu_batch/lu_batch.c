@@ -57,20 +57,21 @@ static int64_t space_vectors(const trs_lu_batch_rows *r)
 }
 
 /* Memory for so many vectors, the first at a multiple of their size: *at, within the allocation that is returned. */
-static void *new_vectors(trs_context *ctx, int64_t count, char **at)
+static void *new_vectors(trs_lu_batch *b, int64_t count, char **at)
 {
-    char *p = trs_new(ctx, count + 1, TRS_LU_BATCH_VECTOR, "the factors of a batch");
-    *at = p ? p + (-(uintptr_t)p & (TRS_LU_BATCH_VECTOR - 1)) : NULL;
+    const size_t bytes = (size_t)trs_vector_bytes(b->rows.dtype);
+    char *p = trs_new(&b->ctx, count + 1, bytes, "the factors of a batch");
+    *at = p ? p + (-(uintptr_t)p & (bytes - 1)) : NULL;
     return p;
 }
 
 static void cut_space(const trs_lu_batch_rows *r, char *at, trs_lu_batch_space *w)
 {
-    const int64_t n = r->n;
+    const int64_t n = r->n, bytes = trs_vector_bytes(r->dtype);
     w->lu = at;
-    w->row = w->lu + r->nnz * TRS_LU_BATCH_VECTOR;
-    w->y = w->row + 2 * n * TRS_LU_BATCH_VECTOR;
-    w->r = w->y + n * TRS_LU_BATCH_RHS * TRS_LU_BATCH_VECTOR;
+    w->row = w->lu + r->nnz * bytes;
+    w->y = w->row + 2 * n * bytes;
+    w->r = w->y + n * TRS_LU_BATCH_RHS * bytes;
 }
 
 static int64_t groups_of(const trs_lu_batch *b, int64_t count)
@@ -94,13 +95,13 @@ static int64_t bytes_shared(const trs_lu_batch *b)
 {
     const int64_t groups = b->keep ? groups_of(b, b->count) : 0;
     const int64_t codes = b->keep ? b->count * (int64_t)sizeof *b->kept_code : 0;
-    return bytes_of_rows(b) + codes + groups * b->rows.nnz * TRS_LU_BATCH_VECTOR;
+    return bytes_of_rows(b) + codes + groups * b->rows.nnz * trs_vector_bytes(b->rows.dtype);
 }
 
 static int64_t bytes_here(const trs_lu_batch *b)
 {
     if (b->there) return bytes_of_rows(b);
-    return bytes_shared(b) + b->threads * space_vectors(&b->rows) * TRS_LU_BATCH_VECTOR;
+    return bytes_shared(b) + b->threads * space_vectors(&b->rows) * trs_vector_bytes(b->rows.dtype);
 }
 
 /* Threads that fit the limit, of those that have a group to compute; 0: not even one fits. */
@@ -110,7 +111,7 @@ static int count_threads(const trs_lu_batch *b, const trs_lu_batch_options *opt)
     const int64_t most = trs_max(1, trs_min(asked, groups_of(b, b->count)));
     const int64_t left = opt->memory_limit - bytes_shared(b);
     if (!opt->memory_limit) return (int)most;
-    return (int)trs_min(most, left / (space_vectors(&b->rows) * TRS_LU_BATCH_VECTOR));
+    return (int)trs_min(most, left / (space_vectors(&b->rows) * trs_vector_bytes(b->rows.dtype)));
 }
 
 static int allocate(trs_lu_batch *b, const trs_lu_batch_options *opt)
@@ -120,19 +121,19 @@ static int allocate(trs_lu_batch *b, const trs_lu_batch_options *opt)
     b->threads = count_threads(b, opt);
     if (b->threads < 1)
         return trs_fail(TRS_EMEM, "batch: memory_limit is below the %" PRId64 " bytes needed",
-                        bytes_shared(b) + vectors * TRS_LU_BATCH_VECTOR);
+                        bytes_shared(b) + vectors * trs_vector_bytes(b->rows.dtype));
     if (b->keep) {
         const int64_t all = groups_of(b, b->count) * b->rows.nnz;
-        b->kept_memory = new_vectors(&b->ctx, all, &b->kept);
+        b->kept_memory = new_vectors(b, all, &b->kept);
         b->kept_code = trs_new(&b->ctx, b->count, sizeof *b->kept_code, "the outcome of a batch");
         if (!b->kept_memory || !b->kept_code) return TRS_EMEM;
         for (int64_t k = 0; k < b->count; k++) b->kept_code[k] = b->outcome[k].code;
     }
-    b->space_memory = new_vectors(&b->ctx, vectors * b->threads, &at);
+    b->space_memory = new_vectors(b, vectors * b->threads, &at);
     b->space = trs_new(&b->ctx, b->threads, sizeof *b->space, "the threads of a batch");
     if (!b->space_memory || !b->space) return TRS_EMEM;
     for (int t = 0; t < b->threads; t++)
-        cut_space(&b->rows, at + t * vectors * TRS_LU_BATCH_VECTOR, &b->space[t]);
+        cut_space(&b->rows, at + t * vectors * trs_vector_bytes(b->rows.dtype), &b->space[t]);
     return TRS_OK;
 }
 
@@ -189,7 +190,7 @@ static int fill(trs_lu_batch *b, const trs_lu *lu, const trs_mat *A,
     b->count = opt->count > 0 ? opt->count : 1;
     b->keep = opt->keep != 0;
     b->growth_limit = opt->growth_limit > 0 ? opt->growth_limit : default_growth;
-    b->lanes = trs_lu_batch_lanes(A->dtype);
+    b->lanes = trs_lanes(A->dtype);
     int rc = make_rows(b, lu, A);
     if (rc) return rc;
     b->products = count_products(&b->rows);
@@ -325,7 +326,7 @@ static void copy_lanes(const trs_lu_batch *b, const trs_lu_batch_job *j, int64_t
     const size_t size = trs_size(b->rows.dtype);
     for (int k = 0; k < b->lanes; k++)
         for (int64_t p = 0; p < b->rows.nnz && trs_lu_batch_has(j->s, first + k); p++) {
-            const size_t at = (size_t)p * TRS_LU_BATCH_VECTOR + (size_t)k * size;
+            const size_t at = (size_t)(p * trs_vector_bytes(b->rows.dtype)) + (size_t)k * size;
             memcpy(to + at, from + at, size);
         }
 }
@@ -336,12 +337,12 @@ static void do_group(trs_lu_batch *b, const trs_lu_batch_job *j, int64_t group,
     const trs_dtype t = b->rows.dtype;
     const int64_t first = group * b->lanes;
     const int count = count_lanes(b, j, first);
-    char *kept = j->keeps ? b->kept + group * b->rows.nnz * TRS_LU_BATCH_VECTOR : NULL;
+    char *kept = j->keeps ? b->kept + group * b->rows.nnz * trs_vector_bytes(b->rows.dtype) : NULL;
     char *lu = kept && (count == b->lanes || !j->factors) ? kept : w->lu;
     if (!count) return;
-    if (j->factors) trs_lu_batch_factor[t](j, first, lu, w);
+    if (j->factors) trs_lu_batch_factor[trs_wide(t)][t](j, first, lu, w);
     if (j->factors && kept && lu != kept) copy_lanes(b, j, first, kept, lu);
-    if (j->solves) trs_lu_batch_solve_group[t](j, first, lu, w);
+    if (j->solves) trs_lu_batch_solve_group[trs_wide(t)][t](j, first, lu, w);
 }
 
 static void do_groups(void *user, int thread, int threads)

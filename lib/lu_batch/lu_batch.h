@@ -3,7 +3,7 @@
  *     a trs_lu, A --pattern.c--> rows of L + U, places of A(P, Q), once
  *     values of each A --factor.c--> L, U, and what is wrong with them --solve.c--> X of each system
  *
- * A group is TRS_LU_BATCH_LANES (t) systems side by side.  A vector has the same entry of all systems of its group. */
+ * A group is trs_lanes (t) systems side by side.  A vector has the same entry of all systems of its group. */
 #ifndef TRS_LU_BATCH_H
 #define TRS_LU_BATCH_H
 
@@ -11,8 +11,6 @@
 #include "matrix/operator.h"
 
 enum {
-    /* bytes of a vector, as in base/number/vector.h */
-    TRS_LU_BATCH_VECTOR = 64,
     /* entries of L that are eliminated together, at most */
     TRS_LU_BATCH_RUN = 4,
     /* right-hand sides of a system that are solved at a time, at most */
@@ -89,11 +87,6 @@ typedef struct trs_lu_batch_space {
     char *r; /* [2n] residuals, and the sizes of their terms */
 } trs_lu_batch_space;
 
-static inline int trs_lu_batch_lanes(trs_dtype t)
-{
-    return TRS_LU_BATCH_VECTOR / (int)trs_size(t);
-}
-
 /* Is system k part of the job? */
 static inline bool trs_lu_batch_has(const trs_systems *s, int64_t k)
 {
@@ -108,13 +101,13 @@ static inline bool trs_lu_batch_suits(const trs_lu_batch_job *j, int64_t k)
 }
 
 /* Factor the systems first .. first + lanes - 1 that are part of the job to lu [nnz]; the other lanes of lu are undefined.
- * By type. */
+ * By trs_wide (t) and type. */
 typedef void (*trs_lu_batch_factor_fn)(const trs_lu_batch_job *j, int64_t first, char *lu,
                                        const trs_lu_batch_space *w);
-extern const trs_lu_batch_factor_fn trs_lu_batch_factor[];
+extern const trs_lu_batch_factor_fn trs_lu_batch_factor[2][4];
 /* Solve with the factors lu [nnz]. */
 typedef void (*trs_lu_batch_solve_fn)(const trs_lu_batch_job *j, int64_t first, const char *lu,
                                       const trs_lu_batch_space *w);
-extern const trs_lu_batch_solve_fn trs_lu_batch_solve_group[];
+extern const trs_lu_batch_solve_fn trs_lu_batch_solve_group[2][4];
 
 #endif

@@ -17,9 +17,9 @@
 #include <string.h>
 
 #define TRS_BODY "lu_batch/solve.c"
-#include "base/each_type.h"
+#include "base/each_width.h"
 
-const trs_lu_batch_solve_fn trs_lu_batch_solve_group[] = TRS_PER_TYPE(solve_group);
+const trs_lu_batch_solve_fn trs_lu_batch_solve_group[2][4] = TRS_PER_WIDTH(solve_group);
 
 #else
 
@@ -90,14 +90,14 @@ TRS_INLINE void FN(triangles)(const trs_lu_batch_rows *r, trs_op op, const FN(ve
     }
 }
 
-CLONES static void FN(solve_one)(const trs_lu_batch_rows *r, trs_op op, const FN(vector) * lu,
-                                 FN(vector) * y)
+WIDTH_CLONES static void FN(solve_one)(const trs_lu_batch_rows *r, trs_op op, const FN(vector) * lu,
+                                       FN(vector) * y)
 {
     FN(triangles)(r, op, lu, y, 1);
 }
 
-CLONES static void FN(solve_some)(const trs_lu_batch_rows *r, trs_op op, const FN(vector) * lu,
-                                  FN(vector) * y)
+WIDTH_CLONES static void FN(solve_some)(const trs_lu_batch_rows *r, trs_op op,
+                                        const FN(vector) * lu, FN(vector) * y)
 {
     FN(triangles)(r, op, lu, y, TRS_LU_BATCH_RHS);
 }
@@ -105,8 +105,8 @@ CLONES static void FN(solve_some)(const trs_lu_batch_rows *r, trs_op op, const F
 /* ---- B and X ------------------------------------------------------------------------------------ */
 
 /* y = R b(P), or b(Q), for columns column .. column + width - 1; lanes without a system get b of another one. */
-CLONES static void FN(read_b)(const trs_lu_batch_job *j, int64_t first, int column, int width,
-                              FN(vector) * y)
+WIDTH_CLONES static void FN(read_b)(const trs_lu_batch_job *j, int64_t first, int column, int width,
+                                    FN(vector) * y)
 {
     const trs_lu_batch_rows *r = j->rows;
     const int64_t *order = j->op == TRS_N ? r->P : r->Q;
@@ -142,8 +142,8 @@ static void FN(write_x)(const trs_lu_batch_job *j, int64_t first, int column, in
 /* ---- refinement --------------------------------------------------------------------------------- */
 
 /* r -= op(R A(P, Q)) z, and size += |op(R A(P, Q))| |z|. */
-CLONES static void FN(residual)(const trs_lu_batch_rows *rows, trs_op op, const T *const *a,
-                                const FN(vector) * z, FN(vector) * r, FN(vector) * size)
+WIDTH_CLONES static void FN(residual)(const trs_lu_batch_rows *rows, trs_op op, const T *const *a,
+                                      const FN(vector) * z, FN(vector) * r, FN(vector) * size)
 {
     const bool conj = op == TRS_H;
     for (int64_t q = 0; q < rows->nnz_a; q++) {
@@ -157,8 +157,8 @@ CLONES static void FN(residual)(const trs_lu_batch_rows *rows, trs_op op, const 
 }
 
 /* omega = max |r| / size, where 0 / 0 is 0. */
-CLONES static void FN(errors)(int32_t n, const FN(vector) * r, const FN(vector) * size,
-                              FN(vector) * omega)
+WIDTH_CLONES static void FN(errors)(int32_t n, const FN(vector) * r, const FN(vector) * size,
+                                    FN(vector) * omega)
 {
     FN(vector) worst = {0};
     for (int32_t i = 0; i < n; i++) {

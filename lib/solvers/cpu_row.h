@@ -121,7 +121,7 @@ TRS_INLINE T FN(sum)(const trs_tri *L, int64_t p, int64_t end, T s, const T *x, 
     }
     if (fetch != TRS_FETCH_NOTHING) {
         FN(fetch_entries)(L, p);
-        TRS_PREFETCH((const T *)L->val + p + FN(AHEAD) + FN(LANES));
+        TRS_PREFETCH((const T *)L->val + p + FN(AHEAD) + FN(LINE));
     }
     if (fetch_x) return FN(short_sum)(L, p, end, s, x, xs, cj, true);
     return FN(short_sum)(L, p, end, s, x, xs, cj, false);

@@ -27,9 +27,13 @@
 #if defined HAVE_TARGET_CLONES && !defined TRS_SANITIZED
 #define TRS_CLONES     __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #define TRS_FMA_CLONES __attribute__((target_clones("default", "arch=x86-64-v3")))
+#define TRS_AVX512     __attribute__((target("arch=x86-64-v4")))
 #else
 #define TRS_CLONES
 #define TRS_FMA_CLONES
+#ifdef __AVX512F__
+#define TRS_AVX512
+#endif
 #endif
 
 #define TRS_INLINE static inline __attribute__((always_inline))

@@ -3,10 +3,43 @@
 
 #include "number.h"
 
+#include "clones.h"
+
 size_t trs_size(trs_dtype t)
 {
     static const size_t size[] = {[TRS_F64] = 8, [TRS_F32] = 4, [TRS_C64] = 16, [TRS_C32] = 8};
     return size[t];
+}
+
+int trs_lanes(trs_dtype t)
+{
+    return (int)(trs_vector_bytes(t) / (int64_t)trs_size(t));
+}
+
+bool trs_avx512(void)
+{
+#ifdef TRS_AVX512
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512cd");
+#else
+    return false;
+#endif
+}
+
+bool trs_wide(trs_dtype t)
+{
+    return trs_avx512() && !trs_is_complex(t);
+}
+
+int64_t trs_vector_bytes(trs_dtype t)
+{
+    return trs_wide(t) ? TRS_LINE : TRS_NARROW;
+}
+
+int trs_line(trs_dtype t)
+{
+    return TRS_LINE / (int)trs_size(t);
 }
 
 bool trs_is_complex(trs_dtype t)

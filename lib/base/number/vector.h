@@ -1,4 +1,4 @@
-/* vector.h: vectors of 64 bytes, a cache line, for the type that each_type.h has set.
+/* vector.h: vectors of TRS_NARROW bytes, or of a line in the wide copy of each_width.h, for the type that each_type.h has set.
  *
  * GNU vector types: the compiler maps one to the registers of the processor, one of 64 bytes or four of 16.  A vector
  * has LANES numbers; a complex number is its real and its imaginary part, as in memory.
@@ -18,14 +18,23 @@
 #define TRS_VECTOR_H
 
 #include "clones.h"
+#include "number.h"
 
 #include <stdbool.h>
 #include <tgmath.h>
 
-typedef REAL FN(vector) __attribute__((vector_size(64), aligned(sizeof(REAL)), may_alias));
+#ifdef TRS_WIDE
+enum { FN(BYTES) = TRS_LINE };
+#else
+enum { FN(BYTES) = TRS_NARROW };
+#endif
+
+typedef REAL FN(vector) __attribute__((vector_size(FN(BYTES)), aligned(sizeof(REAL)), may_alias));
 
 enum {
-    FN(LANES) = 64 / sizeof(T),
+    FN(LANES) = FN(BYTES) / sizeof(T),
+    FN(LINE) = TRS_LINE / sizeof(T),  /* numbers of a line, */
+    FN(PARTS) = FN(LINE) / FN(LANES), /* and its vectors */
     FN(AHEAD) = 4096 / sizeof(T) /* entries from those that a loop reads to those that it fetches */
 };
 

@@ -1,12 +1,12 @@
 /* again_fronts.h: L L^H = A(P, P) for new values on the host, front by front (elimination/front_tree.h defines a front).
  *
  * The columns of a front are a panel of cols columns of L and, to the right of it, the update matrix S.  Both are stored by
- * strips of LANES rows, a cache line of each column after the other, so that every loop reads consecutive vectors:
+ * strips of LINE rows, a cache line of each column after the other, so that every loop reads consecutive vectors:
  *
  *               cols     rows
  *             +-------+------+
- *     strip 0 | L .   |      |      entry (i, j) of the panel      ((i / LANES) cols + j) LANES + i % LANES
- *           1 | L L . | .    |      entry (i, j) of S, j >= cols   ((i / LANES - cols / LANES) rows + j - cols) LANES + i % LANES
+ *     strip 0 | L .   |      |      entry (i, j) of the panel      ((i / LINE) cols + j) LINE + i % LINE
+ *           1 | L L . | .    |      entry (i, j) of S, j >= cols   ((i / LINE - cols / LINE) rows + j - cols) LINE + i % LINE
  *           2 | L L L | S .  |
  *             +-------+------+      rows are counted from the first pivot
  *
@@ -24,7 +24,7 @@ typedef struct trs_again_fronts {
     trs_context ctx;
     trs_front_tree tree;
     trs_dtype type;
-    int lanes;               /* of `type` */
+    int lanes;               /* rows of a strip */
     int64_t *panel;          /* [fronts] offset of its panel in val */
     int64_t *update;         /* [fronts] offset of S in pool */
     int64_t numbers, pooled; /* lengths of val and pool */

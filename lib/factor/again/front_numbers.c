@@ -35,16 +35,16 @@ typedef struct product { /* of a panel with itself, for S */
 } product;
 
 #define TRS_BODY "factor/again/front_numbers.c"
-#include "base/each_type.h"
+#include "base/each_width.h"
 
 typedef void (*front_fn)(const sweep *, int32_t k, trs_again_pivots *, int threads);
-static const front_fn one_front[] = TRS_PER_TYPE(one_front);
+static const front_fn one_front[2][4] = TRS_PER_WIDTH(one_front);
 
 static void do_worker(sweep *s, int w, int threads)
 {
     const trs_again_fronts *f = s->f;
     for (int32_t k = f->begin[w]; k < f->begin[w + 1] && !s->outcome[w].bad; k++)
-        one_front[f->type](s, f->order[k], &s->outcome[w], threads);
+        one_front[trs_wide(f->type)][f->type](s, f->order[k], &s->outcome[w], threads);
 }
 
 static void do_workers(void *user, int thread, int team)
@@ -84,14 +84,29 @@ TRS_INLINE FN(vector) FN(less)(FN(vector) c, FN(vector) x, T y)
 #endif
 }
 
+/* `width` columns of a strip from p on, and back. */
+TRS_INLINE void FN(take)(FN(vector) * v, const T *p, int width)
+{
+#pragma GCC unroll 8
+    for (int d = 0; d < width * FN(PARTS); d++) v[d] = FN(load)(p + d * FN(LANES));
+}
+
+TRS_INLINE void FN(give)(const FN(vector) * v, T *p, int width)
+{
+#pragma GCC unroll 8
+    for (int d = 0; d < width * FN(PARTS); d++) FN(store)(p + d * FN(LANES), v[d]);
+}
+
 /* c [d] -= x y [d]^H for `width` columns y [d] of `count` numbers each, which are rows of one strip. */
 TRS_INLINE void FN(subtract_products)(FN(vector) * c, const T *x, const T *y, int64_t count,
                                       int width)
 {
-    for (int64_t k = 0; k < count; k++, x += FN(LANES), y += FN(LANES)) {
-        const FN(vector) v = FN(load)(x);
-#pragma GCC unroll 4
-        for (int d = 0; d < width; d++) c[d] = FN(less)(c[d], v, y[d]);
+    for (int64_t k = 0; k < count; k++, x += FN(LINE), y += FN(LINE)) {
+        FN(vector) v[FN(PARTS)];
+        FN(take)(v, x, 1);
+#pragma GCC unroll 8
+        for (int d = 0; d < width * FN(PARTS); d++)
+            c[d] = FN(less)(c[d], v[d % FN(PARTS)], y[d / FN(PARTS)]);
     }
 }
 
@@ -100,66 +115,78 @@ TRS_INLINE void FN(subtract_products)(FN(vector) * c, const T *x, const T *y, in
 TRS_INLINE void FN(subtract_panel)(T *c, int64_t step, const T *x, const T *y, int64_t count,
                                    int64_t strips, int width)
 {
-    for (int64_t s = 0; s < strips; s++, c += step, x += count * FN(LANES)) {
-        FN(vector) v[WIDTH];
-#pragma GCC unroll 4
-        for (int d = 0; d < width; d++) v[d] = FN(load)(c + d * FN(LANES));
+    for (int64_t s = 0; s < strips; s++, c += step, x += count * FN(LINE)) {
+        FN(vector) v[WIDTH * FN(PARTS)];
+        FN(take)(v, c, width);
         FN(subtract_products)(v, x, y, count, width);
-#pragma GCC unroll 4
-        for (int d = 0; d < width; d++) FN(store)(c + d * FN(LANES), v[d]);
+        FN(give)(v, c, width);
     }
 }
 
 /* Columns j .. j+width-1 of one strip of a panel: minus what columns before j give. */
 TRS_INLINE void FN(subtract_strip)(FN(vector) * v, const T *strip, const T *y, int64_t j, int width)
 {
-#pragma GCC unroll 4
-    for (int d = 0; d < width; d++) v[d] = FN(load)(strip + (j + d) * FN(LANES));
+    FN(take)(v, strip + j * FN(LINE), width);
     FN(subtract_products)(v, strip, y, j, width);
+}
+
+/* Column d of v, from which earlier columns are subtracted by `factor`. */
+TRS_INLINE void FN(subtract_earlier)(FN(vector) * v, int d, T factor[WIDTH][WIDTH])
+{
+#pragma GCC unroll 4
+    for (int e = 0; e < d; e++)
+#pragma GCC unroll 2
+        for (int h = 0; h < FN(PARTS); h++)
+            v[d * FN(PARTS) + h] =
+                FN(less)(v[d * FN(PARTS) + h], v[e * FN(PARTS) + h], factor[d][e]);
+}
+
+TRS_INLINE void FN(scale)(FN(vector) * v, REAL by)
+{
+#pragma GCC unroll 2
+    for (int h = 0; h < FN(PARTS); h++) v[h] *= by;
 }
 
 /* Factor columns j .. j+width-1 of a panel. */
 TRS_INLINE void FN(factor_block)(T *panel, int32_t cols, int64_t strips, int64_t j, int width,
                                  const double *diagonal, trs_again_pivots *o)
 {
-    const int64_t first = j / FN(LANES), lane = j % FN(LANES);
-    T *strip = panel + first * cols * FN(LANES), *const y = strip + lane;
+    const int64_t first = j / FN(LINE), lane = j % FN(LINE);
+    T *strip = panel + first * cols * FN(LINE), *const y = strip + lane;
     T factor[WIDTH][WIDTH];
     REAL inverse[WIDTH];
-    FN(vector) v[WIDTH];
+    FN(vector) v[WIDTH * FN(PARTS)];
     FN(subtract_strip)(v, strip, y, j, width);
 #pragma GCC unroll 4
     for (int d = 0; d < width; d++) {
-        T *column = strip + (j + d) * FN(LANES);
-#pragma GCC unroll 4
-        for (int e = 0; e < d; e++) v[d] = FN(less)(v[d], v[e], factor[d][e]);
-        FN(store)(column, v[d]);
+        T *column = strip + (j + d) * FN(LINE);
+        FN(subtract_earlier)(v, d, factor);
+        FN(give)(v + d * FN(PARTS), column, 1);
         const REAL pivot = creal(column[lane + d]), root = sqrt(pivot);
         if (!(pivot > 8 * (REAL)DBL_EPSILON * (REAL)diagonal[j + d]) || !isfinite(pivot))
             o->bad = true;
         if (root < o->least) o->least = root;
         if (root > o->most) o->most = root;
         inverse[d] = 1 / root;
-        v[d] *= inverse[d];
-        FN(store)(column, v[d]);
+        FN(scale)(v + d * FN(PARTS), inverse[d]);
+        FN(give)(v + d * FN(PARTS), column, 1);
         column[lane + d] = root;
         for (int e = d + 1; e < width; e++) factor[e][d] = column[lane + e];
     }
     for (int64_t s = first + 1; s < strips; s++) {
-        strip += cols * FN(LANES);
+        strip += cols * FN(LINE);
         FN(subtract_strip)(v, strip, y, j, width);
 #pragma GCC unroll 4
         for (int d = 0; d < width; d++) {
-#pragma GCC unroll 4
-            for (int e = 0; e < d; e++) v[d] = FN(less)(v[d], v[e], factor[d][e]);
-            v[d] *= inverse[d];
-            FN(store)(strip + (j + d) * FN(LANES), v[d]);
+            FN(subtract_earlier)(v, d, factor);
+            FN(scale)(v + d * FN(PARTS), inverse[d]);
         }
+        FN(give)(v, strip + j * FN(LINE), width);
     }
 }
 
-CLONES static void FN(factor_panel)(T *panel, int32_t cols, int64_t strips, const double *diagonal,
-                                    trs_again_pivots *o)
+WIDTH_CLONES static void FN(factor_panel)(T *panel, int32_t cols, int64_t strips,
+                                          const double *diagonal, trs_again_pivots *o)
 {
     int64_t j = 0;
     for (; j + WIDTH <= cols; j += WIDTH)
@@ -168,11 +195,11 @@ CLONES static void FN(factor_panel)(T *panel, int32_t cols, int64_t strips, cons
 }
 
 /* Columns begin .. end-1 of S, in blocks of WIDTH that do not cross the end of a strip. */
-CLONES static void FN(update_columns)(const product *p, int64_t begin, int64_t end)
+WIDTH_CLONES static void FN(update_columns)(const product *p, int64_t begin, int64_t end)
 {
     const trs_again_fronts *f = p->f;
     const trs_front *s = &f->tree.front[p->front];
-    const int64_t L = FN(LANES), cols = s->cols, rows = s->rows;
+    const int64_t L = FN(LINE), cols = s->cols, rows = s->rows;
     const int64_t strips = (cols + rows + L - 1) / L, above = cols / L;
     const T *panel = (const T *)f->val + f->panel[p->front];
     T *S = (T *)f->pool + f->update[p->front];
@@ -210,7 +237,7 @@ static void FN(update)(const trs_again_fronts *f, int32_t k, int threads)
 static void FN(add_child)(const trs_again_fronts *f, int32_t k, int32_t child)
 {
     const trs_front *s = &f->tree.front[k], *g = &f->tree.front[child];
-    const int64_t L = FN(LANES), rows = g->rows, above = g->cols / L;
+    const int64_t L = FN(LINE), rows = g->rows, above = g->cols / L;
     const int32_t *to = f->tree.to + g->row;
     T *panel = (T *)f->val + f->panel[k], *S = (T *)f->pool + f->update[k];
     const T *from = (const T *)f->pool + f->update[child];
@@ -245,7 +272,7 @@ static void FN(one_front)(const sweep *w, int32_t k, trs_again_pivots *o, int th
 {
     const trs_again_fronts *f = w->f;
     const trs_front *s = &f->tree.front[k];
-    const int64_t L = FN(LANES), strips = ((int64_t)s->cols + s->rows + L - 1) / L;
+    const int64_t L = FN(LINE), strips = ((int64_t)s->cols + s->rows + L - 1) / L;
     T *panel = (T *)f->val + f->panel[k], *S = (T *)f->pool + f->update[k];
     memset(panel, 0, (size_t)(strips * s->cols * L) * sizeof *panel);
     memset(S, 0, (size_t)((strips - s->cols / L) * s->rows * L) * sizeof *S);

@@ -213,9 +213,10 @@ static int new_arrays(trs_context *ctx, trs_again_fronts *f, int64_t count)
 /* *p: so many numbers that begin on a cache line. */
 static int new_numbers(trs_context *ctx, trs_again_fronts *f, int64_t count, int k, void **p)
 {
-    f->blocks[k] = trs_new(ctx, count * (int64_t)trs_size(f->type) + 64, 1, "numbers of fronts");
+    f->blocks[k] =
+        trs_new(ctx, count * (int64_t)trs_size(f->type) + TRS_LINE, 1, "numbers of fronts");
     if (!f->blocks[k]) return TRS_EMEM;
-    *p = (char *)f->blocks[k] + (64 - (uintptr_t)f->blocks[k] % 64) % 64;
+    *p = (char *)f->blocks[k] + -(uintptr_t)f->blocks[k] % TRS_LINE;
     return TRS_OK;
 }
 
@@ -237,7 +238,7 @@ int trs_again_fronts_make(trs_context *ctx, const trs_mat *A, const int64_t *P, 
                           trs_again_fronts *f)
 {
     const int64_t n = A->n, count = A->nnz;
-    *f = (trs_again_fronts){.ctx = *ctx, .type = type, .lanes = 64 / (int)trs_size(type)};
+    *f = (trs_again_fronts){.ctx = *ctx, .type = type, .lanes = trs_line(type)};
     f->workers = (int)trs_min(ctx->threads, TRS_AGAIN_WORKERS);
     entries a = {.i = trs_new(ctx, 2 * count, sizeof *a.i, "the pattern of A")};
     a.mirror = trs_new(ctx, 2 * count, sizeof *a.mirror, "the pattern of A");

@@ -39,10 +39,7 @@ typedef struct group { /* right-hand sides that are solved for together */
 #define TRS_BODY "solvers/blocked/cpu_blocked.c"
 #include "base/each_type.h"
 
-enum {
-    OWN_CACHE = 1 << 20, /* bytes, of a core whose system does not say */
-    LANE_BYTES = 64
-};
+enum { OWN_CACHE = 1 << 20 }; /* bytes, of a core whose system does not say */
 
 /* ---- building ----------------------------------------------------------------------------------- */
 
@@ -106,14 +103,14 @@ static int64_t work_bytes(const trs_instance *inst, int nrhs)
 {
     const trs_tri *L = &inst->op->tri;
     const int64_t size = (int64_t)trs_size(L->dtype);
-    const bool together = group_size(nrhs, LANE_BYTES / (int)size) > 1;
-    return L->n * (together ? LANE_BYTES : size) + LANE_BYTES;
+    const bool together = group_size(nrhs, trs_line(L->dtype)) > 1;
+    return L->n * (together ? TRS_LINE : size) + TRS_LINE;
 }
 
 /* The scratch begins at a cache line. */
 static void *aligned(void *work)
 {
-    return (void *)(((uintptr_t)work + LANE_BYTES - 1) / LANE_BYTES * LANE_BYTES);
+    return (void *)(((uintptr_t)work + TRS_LINE - 1) / TRS_LINE * TRS_LINE);
 }
 
 /* A single right-hand side whose numbers are side by side is solved for where it is. */
@@ -134,7 +131,7 @@ static trs_team_fn choose_form(group *g)
 static int solve(const trs_instance *inst, const trs_job *job)
 {
     const trs_blocks *b = &((const blocked_data *)inst->data)->blocks;
-    const int lanes = LANE_BYTES / (int)trs_size(inst->op->tri.dtype);
+    const int lanes = trs_line(inst->op->tri.dtype);
     const bool shared = inst->op->tri.nnz >= TRS_SHARED_FROM;
     int threads = shared ? job->threads : 1;
     if (threads > b->blocks) threads = b->blocks;
@@ -263,13 +260,22 @@ static void FN(take_values)(void *user, int64_t begin, int64_t end)
     }
 }
 
-/* ---- rows of x: one number, or LANES of them ------------------------------------------------------ */
+/* ---- rows of x: one number, or a line of them ----------------------------------------------------- */
 
 /* y = y - a x */
 TRS_INLINE void FN(subtract_row)(T *y, T a, const T *x, bool cj, int lanes)
 {
-    if (lanes == 1) *y = FN(minus)(*y, a, *x, cj);
-    else FN(store)(y, FN(subtract)(FN(load)(y), FN(splat)(a), FN(load)(x), cj));
+    FN(vector) s[FN(PARTS)];
+    if (lanes == 1) {
+        *y = FN(minus)(*y, a, *x, cj);
+        return;
+    }
+#pragma GCC unroll 2
+    for (int v = 0; v < FN(PARTS); v++)
+        s[v] = FN(subtract)(FN(load)(y + v * FN(LANES)), FN(splat)(a), FN(load)(x + v * FN(LANES)),
+                            cj);
+#pragma GCC unroll 2
+    for (int v = 0; v < FN(PARTS); v++) FN(store)(y + v * FN(LANES), s[v]);
 }
 
 /* x = reciprocal y */
@@ -326,7 +332,7 @@ TRS_INLINE void FN(solve_corner)(const blocked_data *d, int32_t q, int64_t end, 
     const T *x_pivot = (const T *)d->pivot + ((int64_t)trs_block_of(b, q) << b->columns);
     for (int64_t e = b->corner[q]; e < end; e++) {
         const ptrdiff_t row = b->at[e] >> 16, column = b->at[e] & 0xffff;
-        T p = x_pivot[column], t[FN(LANES)];
+        T p = x_pivot[column], t[FN(LINE)];
         if (f.cj) p = CONJ(p);
         FN(scale_row)(t, x + column * f.step, p, f.lanes);
         FN(subtract_row)(y + row * f.step, val[e], t, f.cj, f.lanes);
@@ -449,8 +455,8 @@ TRS_FMA_CLONES static void FN(solve_backward)(void *user, int thread, int team)
 TRS_FMA_CLONES static void FN(solve_many)(void *user, int thread, int team)
 {
     group *g = user;
-    if (IS_COMPLEX && g->job->conj) FN(solve_own)(g, thread, team, FN(LANES), FN(LANES), true);
-    else FN(solve_own)(g, thread, team, FN(LANES), FN(LANES), false);
+    if (IS_COMPLEX && g->job->conj) FN(solve_own)(g, thread, team, FN(LINE), FN(LINE), true);
+    else FN(solve_own)(g, thread, team, FN(LINE), FN(LINE), false);
 }
 
 #endif

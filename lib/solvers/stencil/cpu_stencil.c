@@ -32,7 +32,7 @@ typedef struct stencil_solve { /* what the threads share */
 } stencil_solve;
 
 #define TRS_BODY "solvers/stencil/cpu_stencil.c"
-#include "base/each_type.h"
+#include "base/each_width.h"
 
 /* ---- the analysis ---------------------------------------------------------------------------------- */
 
@@ -109,12 +109,13 @@ static int build(trs_instance *inst)
 static int update(trs_instance *inst, void *stream)
 {
     enum { UNITS = 16 }; /* that a thread takes at a time */
-    static const trs_range_fn table[] = TRS_PER_TYPE(take_values);
+    static const trs_range_fn table[2][4] = TRS_PER_WIDTH(take_values);
     stencil_data *d = inst->data;
     const int rc = trs_instance_update(&d->serial, stream);
     if (rc) return rc;
     const trs_tri *L = &inst->op->tri;
-    trs_share(trs_team(inst->ctx, L->nnz), d->units.count, UNITS, table[L->dtype], inst);
+    trs_share(trs_team(inst->ctx, L->nnz), d->units.count, UNITS,
+              table[trs_wide(L->dtype)][L->dtype], inst);
     return TRS_OK;
 }
 
@@ -136,8 +137,9 @@ typedef void (*units_fn)(const stencil_solve *, int32_t begin, int32_t end);
 
 static void do_units(const stencil_solve *s, int32_t begin, int32_t end)
 {
-    static const units_fn table[] = TRS_PER_TYPE(do_units);
-    table[s->inst->op->tri.dtype](s, begin, end);
+    static const units_fn table[2][4] = TRS_PER_WIDTH(do_units);
+    const trs_dtype t = s->inst->op->tri.dtype;
+    table[trs_wide(t)][t](s, begin, end);
 }
 
 /* What the unit needs has been released with the counts that it waits for, and it is released with its own. */
@@ -272,7 +274,7 @@ TRS_INLINE bool FN(take_row)(const trs_tri *L, int32_t i, const trs_run *run, T 
     return good;
 }
 
-TRS_FMA_CLONES static void FN(take_unit)(const trs_instance *inst, int32_t k)
+WIDTH_CLONES static void FN(take_unit)(const trs_instance *inst, int32_t k)
 {
     stencil_data *d = inst->data;
     const trs_unit *unit = &d->units.unit[k];
@@ -343,7 +345,13 @@ TRS_INLINE void FN(do_unit)(const stencil_solve *s, int32_t k)
     else FN(do_tiles)(s, k, false, false);
 }
 
-TRS_CLONES static void FN(do_units)(const stencil_solve *s, int32_t begin, int32_t end)
+/* Vectors of complex numbers stay narrow with AVX-512, but gain from its 32 registers. */
+#if IS_COMPLEX
+TRS_CLONES
+#else
+WIDTH_CLONES
+#endif
+static void FN(do_units)(const stencil_solve *s, int32_t begin, int32_t end)
 {
     for (int32_t k = begin; k < end; k++) FN(do_unit)(s, k);
 }

@@ -143,11 +143,11 @@ int trs_units_find(trs_context *ctx, const trs_tri *L, bool shared, trs_units *u
 {
     cutter c = {.ctx = ctx, .L = L, .u = u, .shared = shared, .chained = trs_rows_chained(L)};
     int rc = TRS_OK;
-    *u = (trs_units){.lanes = 64 / (int32_t)trs_size(L->dtype)};
+    *u = (trs_units){.lanes = trs_lanes(L->dtype)};
     for (int32_t i = 0, end; i < L->n && !rc; i = end) {
         end = i + 1 + starts(&c, i);
         while (end < L->n && continues(L, end)) end++;
-        if (end - i >= 2 * u->lanes) rc = add_run(&c, i, end);
+        if (end - i >= 2 * trs_line(L->dtype)) rc = add_run(&c, i, end);
         else
             for (int32_t k = i; k < end && !rc; k++) rc = add_row(&c, k);
     }

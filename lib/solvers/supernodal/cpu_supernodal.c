@@ -53,12 +53,13 @@ static int update(trs_instance *inst, void *stream)
 
 static solving begin(const trs_instance *inst, const trs_job *job, int lanes)
 {
+    const trs_dtype t = inst->op->tri.dtype;
     return (solving){.d = inst->data,
                      .L = &inst->op->tri,
                      .conj = job->conj,
                      .lanes = lanes,
-                     .kernels = lanes == 1 ? supernodal_one[inst->op->tri.dtype]
-                                           : supernodal_many[inst->op->tri.dtype]};
+                     .kernels = lanes == 1 ? supernodal_one[trs_avx512()][t]
+                                           : supernodal_many[trs_avx512()][t]};
 }
 
 static int solve_one(const trs_instance *inst, const trs_job *job)
@@ -86,7 +87,7 @@ enum { ROWS = 512 }; /* that a thread copies at a time */
 /* For nrhs of several right-hand sides. */
 static int lanes_for(trs_dtype dtype, int nrhs)
 {
-    const int lanes = (int)(64 / trs_size(dtype));
+    const int lanes = trs_line(dtype);
     if (nrhs <= lanes) return lanes;
     return 2 * lanes;
 }
@@ -126,7 +127,7 @@ static void solve_many(const trs_instance *inst, const trs_job *job, int first, 
     const int32_t n = inst->op->tri.n;
     const int left = job->nrhs - first;
     solving s = begin(inst, job, lanes);
-    char *x = (char *)job->work + (64 - (uintptr_t)job->work % 64) % 64;
+    char *x = (char *)job->work + -(uintptr_t)job->work % TRS_LINE;
     rows r = {inst, job, x, first, left < lanes ? left : lanes, lanes};
     s.b = s.x = x;
     supernodal_place(s.d, trs_size(s.L->dtype), x + row_bytes(inst, lanes), &s);
@@ -151,7 +152,8 @@ static int64_t work_bytes(const trs_instance *inst, int nrhs)
     const size_t size = trs_size(inst->op->tri.dtype);
     const int lanes = lanes_for(inst->op->tri.dtype, nrhs);
     const int64_t one = trs_contiguous_bytes(inst, 1) + supernodal_scratch(inst->data, size, 1);
-    const int64_t many = 64 + row_bytes(inst, lanes) + supernodal_scratch(inst->data, size, lanes);
+    const int64_t many =
+        TRS_LINE + row_bytes(inst, lanes) + supernodal_scratch(inst->data, size, lanes);
     return one > many ? one : many;
 }
 
@@ -184,7 +186,7 @@ static const char *estimate(const trs_prospect *p, const trs_instance *built, co
     const double byte = bytes < m->cpu_cache ? m->cpu_cached : m->cpu_byte;
     const double work = (double)d->values * m->tiles_value + (double)d->listed * m->tiles_row +
                         (double)d->nodes * m->tiles_node + (double)d->sparse * m->tiles_entry;
-    const double turns = ceil((double)s->nrhs * s->elem / 128);
+    const double turns = ceil((double)s->nrhs * s->elem / (2 * TRS_LINE));
     const double times = s->nrhs == 1 ? 1 : 1 + s->nrhs * m->tiles_many;
     c->bytes = (bytes * byte * turns + work * times + numbers * byte) / d->workers;
     if (d->workers > 1) c->sync = m->cpu_barrier + (double)d->tops / WIDTH * m->tiles_meet;
@@ -200,7 +202,7 @@ static int64_t bytes(const trs_prospect *p)
     if (!d) return (int64_t)((double)p->shape.nnz * (2 * p->shape.elem + 16)) + 200 * p->shape.n;
     return (int64_t)sizeof *d + d->nodes * (int64_t)(sizeof(node) + 4) +
            d->listed * (d->gather ? 4 : 8) + (d->counted + d->entries) * 2 +
-           (int64_t)((double)d->values * p->shape.elem) + 64 + 4 * (int64_t)d->tops;
+           (int64_t)((double)d->values * p->shape.elem) + TRS_LINE + 4 * (int64_t)d->tops;
 }
 
 const trs_solver trs_solver_cpu_supernodal = {

@@ -9,7 +9,7 @@
  * says how much worse M is.  Where it is too much, or no number, the block itself is stored, and substituted.
  *
  * Nodes are shared among threads, and each is written by one.  Bytes: values are read and written once; what is read for
- * a tile are LANES short pieces of rows. */
+ * a tile are LINE short pieces of rows. */
 #ifndef T
 
 #include "config.h"
@@ -49,10 +49,10 @@ static inline REAL FN(size)(T a)
     return fabs(creal(a)) + fabs(cimag(a));
 }
 
-/* m = the inverse of the lower triangle a of so many columns; both by columns of LANES. */
+/* m = the inverse of the lower triangle a of so many columns; both by columns of LINE. */
 static void FN(invert)(const T *a, int32_t columns, T *m)
 {
-    const int32_t lanes = FN(LANES);
+    const int32_t lanes = FN(LINE);
     for (int32_t c = 0; c < columns; c++) {
         T *to = m + c * lanes;
         for (int32_t i = 0; i < lanes; i++) to[i] = 0;
@@ -76,20 +76,20 @@ static void FN(weigh)(const T *a, int32_t columns, const REAL *x, REAL *y)
 {
     for (int32_t i = 0; i < columns; i++) y[i] = 0;
     for (int32_t c = 0; c < columns; c++)
-        for (int32_t i = c; i < columns; i++) y[i] += FN(size)(a[c * FN(LANES) + i]) * x[c];
+        for (int32_t i = c; i < columns; i++) y[i] += FN(size)(a[c * FN(LINE) + i]) * x[c];
 }
 
 /* May the inverse be used?  Its entries neither overflow nor lose digits where all diagonal entries are near 1. */
 static bool FN(is_good)(const T *a, const T *m, int32_t columns)
 {
     const REAL most = sizeof(REAL) == sizeof(float) ? (REAL)1e2 : (REAL)1e4;
-    REAL e[FN(LANES)], weight[FN(LANES)], x[FN(LANES)], y[FN(LANES)];
+    REAL e[FN(LINE)], weight[FN(LINE)], x[FN(LINE)], y[FN(LINE)];
     for (int32_t i = 0; i < columns; i++) e[i] = 1;
     FN(weigh)(a, columns, e, weight);
     FN(weigh)(m, columns, weight, x);
     FN(weigh)(a, columns, x, y);
     bool good = true;
-    for (int32_t i = 0; i < columns; i++) good &= FN(is_near)(a[i * FN(LANES) + i]);
+    for (int32_t i = 0; i < columns; i++) good &= FN(is_near)(a[i * FN(LINE) + i]);
     for (int32_t i = 0; i < columns; i++)
         good &= y[i] <= most * weight[i] && isfinite(y[i]); /* a NaN is not */
     return good;
@@ -100,7 +100,7 @@ static bool FN(is_good)(const T *a, const T *m, int32_t columns)
 /* Row k of the node in columns of its own: strips and tiles of D. */
 static void FN(fill_diagonal)(const supernodal *d, const trs_tri *L, node *s)
 {
-    const int32_t lanes = FN(LANES);
+    const int32_t lanes = FN(LINE);
     T *value = (T *)d->value + s->value;
     const T *Lx = L->val;
     memset(value, 0, (size_t)diagonal_numbers(s->width, lanes) * sizeof *value);
@@ -120,8 +120,8 @@ static void FN(fill_diagonal)(const supernodal *d, const trs_tri *L, node *s)
 
 static void FN(invert_diagonal)(const supernodal *d, node *s)
 {
-    const int32_t lanes = FN(LANES);
-    T *value = (T *)d->value + s->value, inverse[FN(LANES) * FN(LANES)];
+    const int32_t lanes = FN(LINE);
+    T *value = (T *)d->value + s->value, inverse[FN(LINE) * FN(LINE)];
     s->substituted = 0;
     for (int32_t j = 0, strip = 0; j < s->width; j += lanes, strip++) {
         const int32_t columns = s->width - j < lanes ? s->width - j : lanes;
@@ -136,7 +136,7 @@ static void FN(invert_diagonal)(const supernodal *d, node *s)
 /* Tiles of the rows below. */
 static void FN(fill_below)(const supernodal *d, const trs_tri *L, const node *s)
 {
-    const int32_t lanes = FN(LANES), *list = d->list + s->list, *from = d->from + s->list;
+    const int32_t lanes = FN(LINE), *list = d->list + s->list, *from = d->from + s->list;
     const T *Lx = L->val;
     T *tile = (T *)d->value + s->value + diagonal_numbers(s->width, lanes);
     for (int32_t e = 0; e < s->rows; e += lanes, tile += (int64_t)lanes * s->width) {
@@ -157,7 +157,7 @@ static void FN(fill_below)(const supernodal *d, const trs_tri *L, const node *s)
 /* Tiles of the columns to the left. */
 static void FN(fill_left)(const supernodal *d, const trs_tri *L, const node *s)
 {
-    const int32_t lanes = FN(LANES), *list = d->list + s->list;
+    const int32_t lanes = FN(LINE), *list = d->list + s->list;
     const T *Lx = L->val;
     T *tile = (T *)d->value + s->value + diagonal_numbers(s->width, lanes);
     memset(tile, 0,

@@ -221,7 +221,7 @@ static int64_t count_node(listing *l, node *k, int32_t lanes)
 int supernodal_count(trs_context *ctx, supernodal *d, const trs_supernode_set *s, trs_dtype dtype)
 {
     listing l = {.ctx = ctx, .d = d, .s = s};
-    const int32_t lanes = (int32_t)(64 / trs_size(dtype));
+    const int32_t lanes = trs_line(dtype);
     l.mark = trs_alloc_zero(&ctx->mem, d->n, sizeof *l.mark);
     if (!l.mark) return trs_fail(TRS_EMEM, "out of memory for rows below leaves");
     for (int32_t q = 0; q < d->nodes; q++) {
@@ -278,9 +278,9 @@ static int allocate_values(listing *l)
     const size_t size = trs_size(l->L->dtype);
     if (d->entries) d->column = trs_new(l->ctx, d->entries, sizeof *d->column, "columns of leaves");
     if (d->entries && !d->column) return TRS_EMEM;
-    d->block = trs_new_touched(l->ctx, d->values + (int64_t)(64 / size), size, "supernodes");
+    d->block = trs_new_touched(l->ctx, d->values + trs_line(l->L->dtype), size, "supernodes");
     if (!d->block) return TRS_EMEM;
-    d->value = (char *)d->block + (64 - (uintptr_t)d->block % 64) % 64;
+    d->value = (char *)d->block + -(uintptr_t)d->block % TRS_LINE;
     return TRS_OK;
 }
 

@@ -1,8 +1,8 @@
-/* many.c: nodes with several right-hand sides, as rows of one or two vectors: X is [n][lanes] in scratch.
+/* many.c: nodes with several right-hand sides, as rows of one or two lines: X is [n][lanes] in scratch.
  *
- * A tile is multiplied by X four of its rows at a time (scatter), or four of its columns (gather): each number of the tile
- * is used for all right-hand sides, each vector of X for four rows, so that there are two multiply-adds or more for a load.
- * Values are read once for two vectors of right-hand sides: bound by arithmetic where lists are long, else by the rows of X
+ * A tile is multiplied by X some of its rows at a time (scatter), or of its columns (gather): each number of the tile
+ * is used for all right-hand sides, each vector of X for several rows, so that there are two multiply-adds or more for a load.
+ * Values are read once for two lines of right-hand sides: bound by arithmetic where lists are long, else by the rows of X
  * that lists read and write. */
 #ifndef T
 
@@ -17,26 +17,33 @@
 enum { FROM_X = 1, TO_X = 2 }; /* copies of the rows of a node */
 
 #define TRS_BODY "solvers/supernodal/many.c"
-#include "base/each_type.h"
+#include "base/each_width.h"
 
-const kernels *const supernodal_many[4] = {&many_f64, &many_f32, &many_c64, &many_c32};
+const kernels *const supernodal_many[2][4] = TRS_PER_WIDTH(&many);
 
 #else
 
 #include "tiles.h"
 
-enum { FN(BLOCK) = 4 }; /* rows, or columns, of a tile at a time */
+enum { FN(MOST) = 2 * FN(PARTS) }; /* vectors of a row of X, at most */
+
+/* Rows, or columns, of a tile at a time.  Each has a sum for each vector, with complex numbers two.  Of the 16 registers of AVX2
+ * eight sums leave enough for operands, and they keep a core busy. */
+TRS_INLINE int FN(block)(int vectors)
+{
+    return FN(PARTS) == 1 ? 4 : 8 / (IS_COMPLEX + 1) / vectors;
+}
 
 /* ---- rows of X, of so many vectors ---------------------------------------------------------------- */
 
 typedef struct FN(sums) {
-    FN(pair) of[FN(BLOCK)][2];
+    FN(pair) of[4][FN(MOST)];
 } FN(sums);
 
 /* s += a x, with complex numbers as p = re (a) x and q = im (a) x. */
 TRS_INLINE void FN(accumulate)(FN(pair) * s, T a, const T *x, int vectors)
 {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) {
         const FN(vector) row = FN(load)(x + v * FN(LANES));
 #if IS_COMPLEX
@@ -61,20 +68,20 @@ TRS_INLINE FN(vector) FN(summed)(FN(pair) s, bool conj)
 
 TRS_INLINE void FN(clear)(FN(pair) * s, int vectors)
 {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) s[v] = (FN(pair)){{0}, {0}};
 }
 
 TRS_INLINE void FN(subtract_row)(T *x, const FN(pair) * s, int vectors, bool conj)
 {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (int v = 0; v < vectors; v++)
         FN(store)(x + v * FN(LANES), FN(load)(x + v * FN(LANES)) - FN(summed)(s[v], conj));
 }
 
 TRS_INLINE void FN(put_row)(T *x, const FN(pair) * s, int vectors, bool conj)
 {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) FN(store)(x + v * FN(LANES), FN(summed)(s[v], conj));
 }
 
@@ -86,7 +93,7 @@ static __attribute__((cold, noinline)) void FN(divide_row)(T *x, T d, int vector
 
 TRS_INLINE void FN(scale_row)(T *x, T by, int vectors)
 {
-    FN(pair) s[2];
+    FN(pair) s[FN(MOST)];
     FN(clear)(s, vectors);
     FN(accumulate)(s, by, x, vectors);
     FN(put_row)(x, s, vectors, false);
@@ -103,7 +110,7 @@ TRS_INLINE void FN(take_rows)(const solving *s, const node *k, T *t, int vectors
     const int64_t step = s->d->reversed ? -s->lanes : s->lanes;
     const T *x = FN(row_at)(s, in_memory(s->d, k->first));
     for (int32_t i = 0; i < k->width; i++)
-#pragma GCC unroll 2
+#pragma GCC unroll 4
         for (int v = 0; v < vectors; v++)
             FN(store)(t + (i * vectors + v) * FN(LANES), FN(load)(x + i * step + v * FN(LANES)));
 }
@@ -113,7 +120,7 @@ TRS_INLINE void FN(give_rows)(const solving *s, const node *k, const T *t, int v
     const int64_t step = s->d->reversed ? -s->lanes : s->lanes;
     T *x = FN(row_at)(s, in_memory(s->d, k->first));
     for (int32_t i = 0; i < k->width; i++)
-#pragma GCC unroll 2
+#pragma GCC unroll 4
         for (int v = 0; v < vectors; v++)
             FN(store)(x + i * step + v * FN(LANES), FN(load)(t + (i * vectors + v) * FN(LANES)));
 }
@@ -125,12 +132,12 @@ TRS_INLINE void FN(tile_times)(const T *tile, int32_t columns, int row, const T 
                                FN(sums) * s)
 {
 #pragma GCC unroll 4
-    for (int r = 0; r < FN(BLOCK); r++) FN(clear)(s->of[r], vectors);
+    for (int r = 0; r < FN(block)(vectors); r++) FN(clear)(s->of[r], vectors);
     for (int32_t k = 0; k < columns; k++) {
-        TRS_PREFETCH(tile + k * FN(LANES) + FN(AHEAD));
+        TRS_PREFETCH(tile + k * FN(LINE) + FN(AHEAD));
 #pragma GCC unroll 4
-        for (int r = 0; r < FN(BLOCK); r++) FN(accumulate)
-        (s->of[r], tile[k * FN(LANES) + row + r], t + k * vectors * FN(LANES), vectors);
+        for (int r = 0; r < FN(block)(vectors); r++) FN(accumulate)
+        (s->of[r], tile[k * FN(LINE) + row + r], t + k * vectors * FN(LANES), vectors);
     }
 }
 
@@ -139,7 +146,7 @@ static __attribute__((cold, noinline)) void FN(substitute)(const T *a, int32_t c
 {
     const int lanes = vectors * FN(LANES);
     for (int32_t k = 0; k < columns; k++) {
-        const T *column = a + k * FN(LANES);
+        const T *column = a + k * FN(LINE);
         for (int l = 0; l < lanes; l++)
             t[k * lanes + l] = FN(divide)(t[k * lanes + l], cj ? CONJ(column[k]) : column[k]);
         for (int32_t i = k + 1; i < columns; i++)
@@ -151,14 +158,15 @@ static __attribute__((cold, noinline)) void FN(substitute)(const T *a, int32_t c
 /* t = M t, a strip of it. */
 TRS_INLINE void FN(apply)(const T *inverse, int32_t columns, T *t, int vectors, bool cj)
 {
-    T to[FN(LANES) * 2 * FN(LANES)];
+    T to[FN(LINE) * FN(MOST) * FN(LANES)];
     const int lanes = vectors * FN(LANES);
     FN(sums) s;
-    for (int row = 0; row < columns; row += FN(BLOCK)) {
-        const int32_t most = row + FN(BLOCK) < columns ? row + FN(BLOCK) : columns;
+    for (int row = 0; row < columns; row += FN(block)(vectors)) {
+        const int32_t most =
+            row + FN(block)(vectors) < columns ? row + FN(block)(vectors) : columns;
         FN(tile_times)(inverse, most, row, t, vectors, &s);
 #pragma GCC unroll 4
-        for (int r = 0; r < FN(BLOCK); r++)
+        for (int r = 0; r < FN(block)(vectors); r++)
             FN(put_row)(to + (row + r) * lanes, s.of[r], vectors, cj);
     }
     memcpy(t, to, (size_t)(columns * lanes) * sizeof *t);
@@ -169,20 +177,20 @@ TRS_INLINE void FN(solve_diagonal)(const node *k, const T *value, T *t, int vect
 {
     const int lanes = vectors * FN(LANES);
     FN(sums) s;
-    for (int32_t j = 0; j < k->width; j += FN(LANES)) {
-        const int32_t columns = k->width - j < FN(LANES) ? k->width - j : FN(LANES);
-        if (k->substituted >> (j / FN(LANES)) & 1)
+    for (int32_t j = 0; j < k->width; j += FN(LINE)) {
+        const int32_t columns = k->width - j < FN(LINE) ? k->width - j : FN(LINE);
+        if (k->substituted >> (j / FN(LINE)) & 1)
             FN(substitute)(value, columns, t + j * lanes, vectors, cj);
         else FN(apply)(value, columns, t + j * lanes, vectors, cj);
-        value += FN(LANES) * columns;
-        for (int32_t i = j + FN(LANES); i < k->width; i += FN(LANES)) {
-            for (int row = 0; row < FN(LANES) && i + row < k->width; row += FN(BLOCK)) {
+        value += FN(LINE) * columns;
+        for (int32_t i = j + FN(LINE); i < k->width; i += FN(LINE)) {
+            for (int row = 0; row < FN(LINE) && i + row < k->width; row += FN(block)(vectors)) {
                 FN(tile_times)(value, columns, row, t + j * lanes, vectors, &s);
 #pragma GCC unroll 4
-                for (int r = 0; r < FN(BLOCK); r++)
+                for (int r = 0; r < FN(block)(vectors); r++)
                     FN(subtract_row)(t + (i + row + r) * lanes, s.of[r], vectors, cj);
             }
-            value += FN(LANES) * columns;
+            value += FN(LINE) * columns;
         }
     }
 }
@@ -198,8 +206,8 @@ TRS_INLINE void FN(solve_some)(const solving *s, const node *k, T *t, int copies
 /* Where tile number `tile` of the list begins. */
 static inline const T *FN(tile_at)(const solving *s, const node *k, int32_t tile)
 {
-    return (const T *)s->d->value + k->value + diagonal_numbers(k->width, FN(LANES)) +
-           (int64_t)tile * FN(LANES) * k->width;
+    return (const T *)s->d->value + k->value + diagonal_numbers(k->width, FN(LINE)) +
+           (int64_t)tile * FN(LINE) * k->width;
 }
 
 /* ---- scatter -------------------------------------------------------------------------------------- */
@@ -210,17 +218,17 @@ TRS_INLINE void FN(spread_tiles)(const solving *s, const node *k, int32_t begin,
     const int32_t *list = s->d->list + k->list;
     const T *tile = FN(tile_at)(s, k, begin);
     FN(sums) a;
-    for (int32_t e = begin * FN(LANES); e < end * FN(LANES); e += FN(LANES)) {
-        for (int row = 0; row < FN(LANES) && e + row < k->rows; row += FN(BLOCK)) {
+    for (int32_t e = begin * FN(LINE); e < end * FN(LINE); e += FN(LINE)) {
+        for (int row = 0; row < FN(LINE) && e + row < k->rows; row += FN(block)(vectors)) {
             FN(tile_times)(tile, k->width, row, t, vectors, &a);
-            for (int r = 0; r < FN(BLOCK) && e + row + r < k->rows; r++) {
+            for (int r = 0; r < FN(block)(vectors) && e + row + r < k->rows; r++) {
                 const int32_t number = list[e + row + r];
                 T *to =
                     e + row + r < k->own ? FN(row_at)(s, number) : sum + (int64_t)number * s->lanes;
                 FN(subtract_row)(to, a.of[r], vectors, s->conj);
             }
         }
-        tile += FN(LANES) * k->width;
+        tile += FN(LINE) * k->width;
     }
 }
 
@@ -230,7 +238,7 @@ TRS_INLINE void FN(spread_tiles)(const solving *s, const node *k, int32_t begin,
 TRS_INLINE void FN(sparse)(const T *value, const uint16_t *narrow, const int32_t *wide,
                            int64_t count, const T *x, int64_t step, int vectors, FN(pair) * s)
 {
-    FN(pair) odd[2];
+    FN(pair) odd[FN(MOST)];
     int64_t e = 0;
     FN(clear)(s, vectors);
     FN(clear)(odd, vectors);
@@ -240,7 +248,7 @@ TRS_INLINE void FN(sparse)(const T *value, const uint16_t *narrow, const int32_t
         (odd, value[e + 1], x + (narrow ? narrow[e + 1] : wide[e + 1]) * step, vectors);
     }
     if (e < count) FN(accumulate)(s, value[e], x + (narrow ? narrow[e] : wide[e]) * step, vectors);
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) {
         s[v].p += odd[v].p;
 #if IS_COMPLEX
@@ -257,7 +265,7 @@ TRS_INLINE void FN(scatter_leaf)(const solving *s, const node *k, T *sum, int ve
     const int32_t *list = d->list + k->list;
     const int64_t step = d->reversed ? -s->lanes : s->lanes;
     T *x = FN(row_at)(s, in_memory(d, k->first));
-    FN(pair) a[2];
+    FN(pair) a[FN(MOST)];
     for (int32_t i = 0; i < k->width; i++, count++) {
         TRS_PREFETCH(value + FN(AHEAD));
         FN(sparse)(value, column, NULL, *count, x, step, vectors, a);
@@ -283,7 +291,7 @@ TRS_INLINE void FN(gather_leaf)(const solving *s, const node *k, int vectors)
     const T *Lx = L->val;
     const int64_t step = s->d->reversed ? -s->lanes : s->lanes;
     T *x = FN(row_at)(s, in_memory(s->d, 0));
-    FN(pair) a[2];
+    FN(pair) a[FN(MOST)];
     for (int64_t i = k->first; i < k->first + k->width; i++) {
         const int64_t p = L->ptr[i], diagonal = L->ptr[i + 1] - 1;
         TRS_PREFETCH(Lx + p + FN(AHEAD));
@@ -308,7 +316,7 @@ TRS_INLINE void FN(gather_columns)(const solving *s, const T *tile, const int32_
         const T *x = FN(row_at)(s, list[l]);
 #pragma GCC unroll 4
         for (int c = 0; c < columns; c++)
-            FN(accumulate)(a.of[c], tile[c * FN(LANES) + l], x, vectors);
+            FN(accumulate)(a.of[c], tile[c * FN(LINE) + l], x, vectors);
     }
 #pragma GCC unroll 4
     for (int c = 0; c < columns; c++)
@@ -323,49 +331,50 @@ TRS_INLINE void FN(collect_tiles)(const solving *s, const node *k, int32_t begin
     const T *tile = FN(tile_at)(s, k, begin);
     const int lanes = vectors * FN(LANES);
     if (from_x) FN(take_rows)(s, k, total, vectors);
-    for (int32_t e = begin * FN(LANES); e < end * FN(LANES); e += FN(LANES)) {
-        const int32_t rows = k->rows - e < FN(LANES) ? k->rows - e : FN(LANES);
+    for (int32_t e = begin * FN(LINE); e < end * FN(LINE); e += FN(LINE)) {
+        const int32_t rows = k->rows - e < FN(LINE) ? k->rows - e : FN(LINE);
         int32_t c = 0;
-        for (; c + FN(BLOCK) <= k->width; c += FN(BLOCK)) {
-            TRS_PREFETCH(tile + c * FN(LANES) + FN(AHEAD));
-            TRS_PREFETCH(tile + (c + 2) * FN(LANES) + FN(AHEAD));
+        for (; c + FN(block)(vectors) <= k->width; c += FN(block)(vectors)) {
+            TRS_PREFETCH(tile + c * FN(LINE) + FN(AHEAD));
+            TRS_PREFETCH(tile + (c + 2) * FN(LINE) + FN(AHEAD));
             FN(gather_columns)
-            (s, tile + c * FN(LANES), list + e, rows, FN(BLOCK), total + c * lanes, vectors);
+            (s, tile + c * FN(LINE), list + e, rows, FN(block)(vectors), total + c * lanes,
+             vectors);
         }
         for (; c < k->width; c++) FN(gather_columns)
-        (s, tile + c * FN(LANES), list + e, rows, 1, total + c * lanes, vectors);
-        tile += FN(LANES) * k->width;
+        (s, tile + c * FN(LINE), list + e, rows, 1, total + c * lanes, vectors);
+        tile += FN(LINE) * k->width;
     }
 }
 
-/* ---- functions for one vector and for two ---------------------------------------------------------- */
+/* ---- functions for one line and for two ---------------------------------------------------------- */
 
 #define FOR_VECTORS(s, call, ...)                                                                  \
     do {                                                                                           \
-        if ((s)->lanes == FN(LANES)) call(__VA_ARGS__, 1);                                         \
-        else call(__VA_ARGS__, 2);                                                                 \
+        if ((s)->lanes == FN(LINE)) call(__VA_ARGS__, FN(PARTS));                                  \
+        else call(__VA_ARGS__, FN(MOST));                                                          \
     } while (0)
 
-enum { FN(ROOM) = (WIDTH + FN(LANES)) * 2 * FN(LANES) }; /* of t */
+enum { FN(ROOM) = (WIDTH + FN(LINE)) * FN(MOST) * FN(LANES) }; /* of t */
 
-static TRS_CLONES void FN(solve_rows)(const solving *s, const node *k, T *t, int copies)
+static WIDTH_CLONES void FN(solve_rows)(const solving *s, const node *k, T *t, int copies)
 {
     FOR_VECTORS(s, FN(solve_some), s, k, t, copies);
 }
 
-static TRS_CLONES void FN(scatter_rows)(const solving *s, const node *k, int32_t begin, int32_t end,
-                                        const T *t, T *sum)
+static WIDTH_CLONES void FN(scatter_rows)(const solving *s, const node *k, int32_t begin,
+                                          int32_t end, const T *t, T *sum)
 {
     FOR_VECTORS(s, FN(spread_tiles), s, k, begin, end, t, sum);
 }
 
-static TRS_CLONES void FN(collect_rows)(const solving *s, const node *k, int32_t begin, int32_t end,
-                                        T *total, bool from_x)
+static WIDTH_CLONES void FN(collect_rows)(const solving *s, const node *k, int32_t begin,
+                                          int32_t end, T *total, bool from_x)
 {
     FOR_VECTORS(s, FN(collect_tiles), s, k, begin, end, total, from_x);
 }
 
-static TRS_CLONES void FN(leaf)(const solving *s, const node *k, T *sum)
+static WIDTH_CLONES void FN(leaf)(const solving *s, const node *k, T *sum)
 {
     if (s->d->gather) FOR_VECTORS(s, FN(gather_leaf), s, k);
     else FOR_VECTORS(s, FN(scatter_leaf), s, k, sum);
@@ -379,13 +388,13 @@ static void FN(scatter)(const solving *s, const node *k, T *sum)
 {
     T t[FN(ROOM)];
     FN(solve_rows)(s, k, t, FROM_X | TO_X);
-    FN(scatter_rows)(s, k, 0, tiles_of(k->rows, FN(LANES)), t, sum);
+    FN(scatter_rows)(s, k, 0, tiles_of(k->rows, FN(LINE)), t, sum);
 }
 
 static void FN(gather)(const solving *s, const node *k)
 {
     T t[FN(ROOM)];
-    FN(collect_rows)(s, k, 0, tiles_of(k->rows, FN(LANES)), t, true);
+    FN(collect_rows)(s, k, 0, tiles_of(k->rows, FN(LINE)), t, true);
     FN(solve_rows)(s, k, t, TO_X);
 }
 

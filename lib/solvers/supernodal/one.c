@@ -17,9 +17,9 @@
 #include <string.h>
 
 #define TRS_BODY "solvers/supernodal/one.c"
-#include "base/each_type.h"
+#include "base/each_width.h"
 
-const kernels *const supernodal_one[4] = {&one_f64, &one_f32, &one_c64, &one_c32};
+const kernels *const supernodal_one[2][4] = TRS_PER_WIDTH(&one);
 
 #else
 
@@ -65,7 +65,7 @@ static __attribute__((cold, noinline)) void FN(substitute)(const T *a, int32_t c
                                                            bool cj)
 {
     for (int32_t k = 0; k < columns; k++) {
-        const T *column = a + k * FN(LANES);
+        const T *column = a + k * FN(LINE);
         t[k] = FN(divide)(t[k], cj ? CONJ(column[k]) : column[k]);
         for (int32_t i = k + 1; i < columns; i++) t[i] -= (cj ? CONJ(column[i]) : column[i]) * t[k];
     }
@@ -74,14 +74,18 @@ static __attribute__((cold, noinline)) void FN(substitute)(const T *a, int32_t c
 /* t = D^-1 t; t has room for whole vectors.  Returns where the tiles of the list begin. */
 TRS_INLINE const T *FN(solve_diagonal)(const node *s, const T *value, int32_t width, T *t, bool cj)
 {
-    for (int32_t j = 0; j < width; j += FN(LANES)) {
-        const int32_t columns = width - j < FN(LANES) ? width - j : FN(LANES);
-        if (__builtin_expect(s->substituted >> (j / FN(LANES)) & 1, 0))
+    for (int32_t j = 0; j < width; j += FN(LINE)) {
+        const int32_t columns = width - j < FN(LINE) ? width - j : FN(LINE);
+        if (__builtin_expect(s->substituted >> (j / FN(LINE)) & 1, 0))
             FN(substitute)(value, columns, t + j, cj);
-        else FN(store)(t + j, FN(product)(value, columns, t + j, cj));
-        value += FN(LANES) * columns;
-        for (int32_t i = j + FN(LANES); i < width; i += FN(LANES), value += FN(LANES) * columns)
-            FN(store)(t + i, FN(load)(t + i) - FN(product)(value, columns, t + j, cj));
+        else FN(product)(value, columns, t + j, cj, t + j);
+        value += FN(LINE) * columns;
+        for (int32_t i = j + FN(LINE); i < width; i += FN(LINE), value += FN(LINE) * columns) {
+            T v[FN(LINE)];
+            FN(product)(value, columns, t + j, cj, v);
+            for (int k = 0; k < FN(LINE); k += FN(LANES))
+                FN(store)(t + i + k, FN(load)(t + i + k) - FN(load)(v + k));
+        }
     }
     return value;
 }
@@ -93,26 +97,26 @@ TRS_INLINE void FN(spread_tiles)(const solving *s, const node *k, const T *tile,
                                  int32_t begin, int32_t end, const T *t, T *sum)
 {
     const int32_t *list = s->d->list + k->list;
-    T *x = s->x, v[FN(LANES)];
-    for (int32_t e = begin * FN(LANES); e < end * FN(LANES); e += FN(LANES)) {
-        FN(store)(v, FN(product)(tile, width, t, s->conj));
-        tile += FN(LANES) * width;
-        if (e + FN(LANES) <= k->own) {
+    T *x = s->x, v[FN(LINE)];
+    for (int32_t e = begin * FN(LINE); e < end * FN(LINE); e += FN(LINE)) {
+        FN(product)(tile, width, t, s->conj, v);
+        tile += FN(LINE) * width;
+        if (e + FN(LINE) <= k->own) {
 #pragma GCC unroll 16
-            for (int l = 0; l < FN(LANES); l++) x[list[e + l]] -= v[l];
+            for (int l = 0; l < FN(LINE); l++) x[list[e + l]] -= v[l];
         } else
-            for (int l = 0; l < FN(LANES) && e + l < k->rows; l++)
+            for (int l = 0; l < FN(LINE) && e + l < k->rows; l++)
                 (e + l < k->own ? x : sum)[list[e + l]] -= v[l];
     }
 }
 
 TRS_INLINE void FN(scatter)(const solving *s, const node *k, int32_t width, T *sum)
 {
-    T t[WIDTH + FN(LANES)], *x = (T *)s->x + in_memory(s->d, k->first);
+    T t[WIDTH + FN(LINE)], *x = (T *)s->x + in_memory(s->d, k->first);
     FN(take_rows)(x, width, s->d->reversed, t);
     const T *tile = FN(solve_diagonal)(k, (const T *)s->d->value + k->value, width, t, s->conj);
     FN(give_rows)(t, width, s->d->reversed, x);
-    FN(spread_tiles)(s, k, tile, width, 0, tiles_of(k->rows, FN(LANES)), t, sum);
+    FN(spread_tiles)(s, k, tile, width, 0, tiles_of(k->rows, FN(LINE)), t, sum);
 }
 
 /* The sum of a leaf's row times x, whose number `column` is x [column], or x [-column]. */
@@ -162,6 +166,7 @@ TRS_INLINE FN(vector) FN(listed)(const T *x, const int32_t *list, int32_t count)
 {
     FN(vector) v = {0};
 #if IS_COMPLEX
+#pragma GCC unroll 4
     for (int l = 0; l < FN(LANES); l++)
         if (l < count) v[2 * l] = creal(x[list[l]]), v[2 * l + 1] = cimag(x[list[l]]);
 #else
@@ -172,18 +177,24 @@ TRS_INLINE FN(vector) FN(listed)(const T *x, const int32_t *list, int32_t count)
     return v;
 }
 
-/* What is added up for each column of the node, lane by lane: with complex numbers p = a .* x, q = a .* turned (x). */
-TRS_INLINE T FN(total)(FN(pair) s, bool conj)
+/* What is added up for a column of the node, lane by lane: with complex numbers p = a .* x, q = a .* turned (x). */
+TRS_INLINE T FN(total)(const FN(pair) * s, bool conj)
 {
+    FN(vector) p = s->p;
+#pragma GCC unroll 2
+    for (int v = 1; v < FN(PARTS); v++) p += s[v].p;
 #if IS_COMPLEX
+    FN(vector) q = s->q;
     REAL re[2] = {0, 0}, im[2] = {0, 0};
-    for (int k = 0; k < 2 * FN(LANES); k++) re[k % 2] += s.p[k], im[k % 2] += s.q[k];
+#pragma GCC unroll 2
+    for (int v = 1; v < FN(PARTS); v++) q += s[v].q;
+    for (int k = 0; k < 2 * FN(LANES); k++) re[k % 2] += p[k], im[k % 2] += q[k];
     if (conj) return (T)CMPLX(re[0] + re[1], im[0] - im[1]);
     return (T)CMPLX(re[0] - re[1], im[0] + im[1]);
 #else
     REAL v[FN(LANES)];
     (void)conj;
-    FN(store)(v, s.p);
+    FN(store)(v, p);
 #pragma GCC unroll 4
     for (int half = FN(LANES) / 2; half > 0; half /= 2)
 #pragma GCC unroll 8
@@ -192,19 +203,25 @@ TRS_INLINE T FN(total)(FN(pair) s, bool conj)
 #endif
 }
 
-TRS_INLINE void FN(gather_tile)(const T *tile, int32_t width, FN(vector) x, FN(pair) * sum)
+/* sum [width][PARTS] += the columns of a tile times x [PARTS], lane by lane */
+TRS_INLINE void FN(gather_tile)(const T *tile, int32_t width, const FN(vector) * x, FN(pair) * sum)
 {
 #if IS_COMPLEX
-    const FN(vector) turned = FN(turned)(x);
+    FN(vector) turned[FN(PARTS)];
+#pragma GCC unroll 2
+    for (int v = 0; v < FN(PARTS); v++) turned[v] = FN(turned)(x[v]);
 #endif
 #pragma GCC unroll 8
     for (int32_t k = 0; k < width; k++) {
-        TRS_PREFETCH(tile + k * FN(LANES) + FN(AHEAD));
-        const FN(vector) a = FN(load)(tile + k * FN(LANES));
-        sum[k].p += a * x;
+        TRS_PREFETCH(tile + k * FN(LINE) + FN(AHEAD));
+#pragma GCC unroll 2
+        for (int v = 0; v < FN(PARTS); v++) {
+            const FN(vector) a = FN(load)(tile + k * FN(LINE) + v * FN(LANES));
+            sum[k * FN(PARTS) + v].p += a * x[v];
 #if IS_COMPLEX
-        sum[k].q += a * turned;
+            sum[k * FN(PARTS) + v].q += a * turned[v];
 #endif
+        }
     }
 }
 
@@ -214,28 +231,30 @@ TRS_INLINE void FN(collect_tiles)(const solving *s, const node *k, const T *tile
 {
     const int32_t *list = s->d->list + k->list;
     const T *x = s->x;
-    FN(pair) sum[WIDTH];
+    FN(pair) sum[WIDTH * FN(PARTS)];
+    FN(vector) v[FN(PARTS)];
 #pragma GCC unroll 8
-    for (int32_t c = 0; c < width; c++) sum[c] = (FN(pair)){{0}, {0}};
-    for (int32_t e = begin * FN(LANES); e < end * FN(LANES); e += FN(LANES)) {
-        const FN(vector) v = e + FN(LANES) <= k->rows ? FN(listed)(x, list + e, FN(LANES))
-                                                      : FN(listed)(x, list + e, k->rows - e);
+    for (int32_t c = 0; c < width * FN(PARTS); c++) sum[c] = (FN(pair)){{0}, {0}};
+    for (int32_t e = begin * FN(LINE); e < end * FN(LINE); e += FN(LINE)) {
+#pragma GCC unroll 2
+        for (int32_t h = 0, l = e; h < FN(PARTS); h++, l += FN(LANES))
+            v[h] = e + FN(LINE) <= k->rows ? FN(listed)(x, list + l, FN(LANES))
+                                           : FN(listed)(x, list + l, k->rows - l);
         FN(gather_tile)(tile, width, v, sum);
-        tile += FN(LANES) * width;
+        tile += FN(LINE) * width;
     }
 #pragma GCC unroll 8
-    for (int32_t c = 0; c < width; c++) total[c] = FN(total)(sum[c], s->conj);
+    for (int32_t c = 0; c < width; c++) total[c] = FN(total)(sum + c * FN(PARTS), s->conj);
 }
 
 TRS_INLINE void FN(gather)(const solving *s, const node *k, int32_t width)
 {
     const supernodal *d = s->d;
-    T t[WIDTH + FN(LANES)], total[WIDTH];
+    T t[WIDTH + FN(LINE)], total[WIDTH];
     const T *value = (const T *)d->value + k->value;
     const int32_t at = in_memory(d, k->first);
     FN(collect_tiles)
-    (s, k, value + diagonal_numbers(width, FN(LANES)), width, 0, tiles_of(k->rows, FN(LANES)),
-     total);
+    (s, k, value + diagonal_numbers(width, FN(LINE)), width, 0, tiles_of(k->rows, FN(LINE)), total);
     FN(take_rows)((const T *)s->b + at, width, d->reversed, t);
 #pragma GCC unroll 8
     for (int32_t c = 0; c < width; c++) t[c] -= total[c];
@@ -254,7 +273,7 @@ TRS_INLINE void FN(leaf_rows)(const solving *s, const node *k, int64_t step, boo
 }
 
 /* A function by itself, because the rows need all registers.  Rows of factors are mostly chained. */
-static CLONES void FN(gather_leaf)(const solving *s, const node *k)
+static WIDTH_CLONES void FN(gather_leaf)(const solving *s, const node *k)
 {
     const supernodal *d = s->d;
     if (IS_COMPLEX || !d->scales || !d->chained)
@@ -266,13 +285,13 @@ static CLONES void FN(gather_leaf)(const solving *s, const node *k)
 /* ---- nodes of any width, and nodes that are shared -------------------------------------------------- */
 
 /* t = D^-1 t of a node, and tiles begin .. end-1 of its list. */
-static TRS_CLONES void FN(spread_rows)(const solving *s, const node *k, int32_t begin, int32_t end,
-                                       T *t, T *sum)
+static WIDTH_CLONES void FN(spread_rows)(const solving *s, const node *k, int32_t begin,
+                                         int32_t end, T *t, T *sum)
 {
     FN(take_rows)((const T *)s->x + in_memory(s->d, k->first), k->width, s->d->reversed, t);
     const T *tile = FN(solve_diagonal)(k, (const T *)s->d->value + k->value, k->width, t, s->conj);
     FN(spread_tiles)
-    (s, k, tile + (int64_t)begin * FN(LANES) * k->width, k->width, begin, end, t, sum);
+    (s, k, tile + (int64_t)begin * FN(LINE) * k->width, k->width, begin, end, t, sum);
 }
 
 static void FN(spread)(const solving *s, const node *k, int32_t begin, int32_t end, void *held)
@@ -287,24 +306,24 @@ static void FN(keep)(const solving *s, const node *k, const void *held)
 
 static void FN(scatter_any)(const solving *s, const node *k, T *sum)
 {
-    T t[WIDTH + FN(LANES)];
-    FN(spread_rows)(s, k, 0, tiles_of(k->rows, FN(LANES)), t, sum);
+    T t[WIDTH + FN(LINE)];
+    FN(spread_rows)(s, k, 0, tiles_of(k->rows, FN(LINE)), t, sum);
     FN(keep)(s, k, t);
 }
 
-static TRS_CLONES void FN(collect)(const solving *s, const node *k, int32_t begin, int32_t end,
-                                   void *part)
+static WIDTH_CLONES void FN(collect)(const solving *s, const node *k, int32_t begin, int32_t end,
+                                     void *part)
 {
     const int64_t tile =
-        diagonal_numbers(k->width, FN(LANES)) + (int64_t)begin * FN(LANES) * k->width;
+        diagonal_numbers(k->width, FN(LINE)) + (int64_t)begin * FN(LINE) * k->width;
     FN(collect_tiles)(s, k, (const T *)s->d->value + k->value + tile, k->width, begin, end, part);
 }
 
 /* x_s = D_s^-1 (b_s - the sum of parts), part [parts][WIDTH] */
-static TRS_CLONES void FN(finish_rows)(const solving *s, const node *k, const T *part, int parts)
+static WIDTH_CLONES void FN(finish_rows)(const solving *s, const node *k, const T *part, int parts)
 {
     const supernodal *d = s->d;
-    T t[WIDTH + FN(LANES)];
+    T t[WIDTH + FN(LINE)];
     const int32_t at = in_memory(d, k->first);
     FN(take_rows)((const T *)s->b + at, k->width, d->reversed, t);
     for (int w = 0; w < parts; w++)
@@ -321,7 +340,7 @@ static void FN(finish)(const solving *s, const node *k)
 static void FN(gather_any)(const solving *s, const node *k)
 {
     T total[WIDTH];
-    FN(collect)(s, k, 0, tiles_of(k->rows, FN(LANES)), total);
+    FN(collect)(s, k, 0, tiles_of(k->rows, FN(LINE)), total);
     FN(finish_rows)(s, k, total, 1);
 }
 
@@ -363,8 +382,8 @@ static void FN(gather_any)(const solving *s, const node *k)
         break;                                                                                     \
     }
 
-static TRS_CLONES void FN(run_scatter)(const solving *s, const int32_t *nodes, int32_t count,
-                                       T *sum)
+static WIDTH_CLONES void FN(run_scatter)(const solving *s, const int32_t *nodes, int32_t count,
+                                         T *sum)
 {
     for (int32_t q = 0; q < count; q++) {
         const node *k = &s->d->node[nodes[q]];
@@ -378,7 +397,7 @@ static TRS_CLONES void FN(run_scatter)(const solving *s, const int32_t *nodes, i
     }
 }
 
-static TRS_CLONES void FN(run_gather)(const solving *s, const int32_t *nodes, int32_t count)
+static WIDTH_CLONES void FN(run_gather)(const solving *s, const int32_t *nodes, int32_t count)
 {
     for (int32_t q = 0; q < count; q++) {
         const node *k = &s->d->node[nodes[q]];

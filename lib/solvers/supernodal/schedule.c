@@ -36,7 +36,7 @@ typedef struct crew { /* a thread with its workers */
     int step; /* that its workers have done */
 } crew;
 
-enum { MOST_ROW = 128 }; /* bytes of a row of x, at most: two vectors */
+enum { MOST_ROW = 2 * TRS_LINE }; /* bytes of a row of x, at most */
 
 static void meet(crew *c)
 {
@@ -60,11 +60,11 @@ static void scatter_top(crew *c)
 {
     const solving *s = c->s;
     const supernodal *d = s->d;
-    _Alignas(64) char held[(WIDTH + 16) * MOST_ROW];
+    _Alignas(TRS_LINE) char held[(WIDTH + 16) * MOST_ROW];
     const node *last = NULL;
     for (int32_t q = d->begin[d->workers], end; q < d->begin[d->workers + 1]; q = end) {
         const node *k = &d->node[d->order[q]];
-        const int32_t tiles = tiles_of(k->rows, (int32_t)(64 / trs_size(s->L->dtype)));
+        const int32_t tiles = tiles_of(k->rows, trs_line(s->L->dtype));
         for (end = q; end < d->begin[d->workers + 1] && d->node[d->order[end]].shares == 1;) end++;
         if (last && c->thread == 0) s->kernels->keep(s, last, held);
         last = NULL;
@@ -88,7 +88,7 @@ static void gather_top(crew *c)
     const supernodal *d = s->d;
     for (int32_t q = d->begin[d->workers], end; q < d->begin[d->workers + 1]; q = end) {
         const node *k = &d->node[d->order[q]];
-        const int32_t tiles = tiles_of(k->rows, (int32_t)(64 / trs_size(s->L->dtype)));
+        const int32_t tiles = tiles_of(k->rows, trs_line(s->L->dtype));
         for (end = q; end < d->begin[d->workers + 1] && d->node[d->order[end]].shares == 1;) end++;
         if (end > q) {
             if (c->thread == 0) s->kernels->run(s, d->order + q, end - q, NULL);

@@ -7,12 +7,12 @@
  *     scatter   x_s = D_s^-1 x_s,  then x (list) = x (list) - B_s x_s           list: the rows below the node
  *     gather    x_s = D_s^-1 (b_s - B_s^T x (list))                             list: the columns left of it
  *
- * A supernode stores D_s by strips of LANES columns: the inverse of the diagonal block of the strip, then the rows
- * below it within the node; and after that B_s.  All of it is in tiles: LANES rows of each of some columns, column by
- * column, so a tile has one vector for each column.  Columns of the tiles are the rows of the node; for gather a tile
- * of B_s has LANES of the columns left of the node.
+ * A supernode stores D_s by strips of LINE columns: the inverse of the diagonal block of the strip, then the rows
+ * below it within the node; and after that B_s.  All of it is in tiles: LINE rows of each of some columns, column by
+ * column, so a tile has one line for each column.  Columns of the tiles are the rows of the node; for gather a tile
+ * of B_s has LINE of the columns left of the node.
  *
- *     D_s, width 20, LANES 8            strip 0     strip 1     strip 2
+ *     D_s, width 20, LINE 8             strip 0     strip 1     strip 2
  *                                       M . .                                M = inverse of a diagonal block
  *                                       L           M .
  *                                       L           L           M
@@ -142,7 +142,7 @@ typedef struct kernels {
     void (*finish)(const solving *s, const node *k);
 } kernels;
 
-extern const kernels *const supernodal_one[4], *const supernodal_many[4]; /* by trs_dtype */
+extern const kernels *const supernodal_one[2][4], *const supernodal_many[2][4]; /* each_width.h */
 
 /* Solve with all nodes, by up to so many threads (schedule.c). */
 void supernodal_run(const solving *s, int threads);

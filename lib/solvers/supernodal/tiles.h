@@ -54,29 +54,37 @@ TRS_INLINE FN(vector) FN(joined)(FN(pair) s, bool conj)
 
 #endif
 
-/* The sum of columns k of a tile times x [k]. */
-TRS_INLINE FN(vector) FN(product)(const T *tile, int32_t columns, const T *x, bool conj)
+/* to [LINE] = the sum of columns k of a tile times x [k]; x and to may be the same. */
+TRS_INLINE void FN(product)(const T *tile, int32_t columns, const T *x, bool conj, T *to)
 {
-    FN(pair) s = {{0}, {0}};
+    FN(pair) s[FN(PARTS)] = {{{0}, {0}}};
     int32_t k = 0;
 #if IS_COMPLEX
 #pragma GCC unroll 4
     for (; k < columns; k++) {
-        TRS_PREFETCH(tile + k * FN(LANES) + FN(AHEAD));
-        FN(add)(&s, FN(load)(tile + k * FN(LANES)), x[k]);
+        TRS_PREFETCH(tile + k * FN(LINE) + FN(AHEAD));
+#pragma GCC unroll 2
+        for (int v = 0; v < FN(PARTS); v++)
+            FN(add)(&s[v], FN(load)(tile + k * FN(LINE) + v * FN(LANES)), x[k]);
     }
 #else
 #pragma GCC unroll 4
     for (; k + 1 < columns; k += 2) {
-        TRS_PREFETCH(tile + k * FN(LANES) + FN(AHEAD));
-        TRS_PREFETCH(tile + (k + 1) * FN(LANES) + FN(AHEAD));
-        s.p += FN(load)(tile + k * FN(LANES)) * x[k];
-        s.q += FN(load)(tile + (k + 1) * FN(LANES)) * x[k + 1];
+        TRS_PREFETCH(tile + k * FN(LINE) + FN(AHEAD));
+        TRS_PREFETCH(tile + (k + 1) * FN(LINE) + FN(AHEAD));
+#pragma GCC unroll 2
+        for (int v = 0; v < FN(PARTS); v++) {
+            s[v].p += FN(load)(tile + k * FN(LINE) + v * FN(LANES)) * x[k];
+            s[v].q += FN(load)(tile + (k + 1) * FN(LINE) + v * FN(LANES)) * x[k + 1];
+        }
     }
     if (k < columns) {
-        TRS_PREFETCH(tile + k * FN(LANES) + FN(AHEAD));
-        s.p += FN(load)(tile + k * FN(LANES)) * x[k];
+        TRS_PREFETCH(tile + k * FN(LINE) + FN(AHEAD));
+#pragma GCC unroll 2
+        for (int v = 0; v < FN(PARTS); v++)
+            s[v].p += FN(load)(tile + k * FN(LINE) + v * FN(LANES)) * x[k];
     }
 #endif
-    return FN(joined)(s, conj);
+#pragma GCC unroll 2
+    for (int v = 0; v < FN(PARTS); v++) FN(store)(to + v * FN(LANES), FN(joined)(s[v], conj));
 }
