@@ -2,142 +2,173 @@
 
 /* ---- columns ---------------------------------------------------------------------------------- */
 
-#if IS_COMPLEX || B == 1
-#define UNROLL /* the code would be too long */
-#define UNROLL_OUTER
-
-typedef struct BN(column) {
-    T x[B];
-} BN(column);
-
-TRS_INLINE BN(column) BN(load)(const T *p, int64_t stride)
-{
-    BN(column) v;
-    for (int r = 0; r < B; r++) v.x[r] = p[r * stride];
-    return v;
-}
-
-TRS_INLINE BN(column) BN(minus)(BN(column) s, BN(column) a, T x, bool conj)
-{
-    UNROLL
-    for (int r = 0; r < B; r++) s.x[r] = FN(minus)(s.x[r], a.x[r], x, conj);
-    return s;
-}
-
-TRS_INLINE BN(column) BN(add)(BN(column) s, BN(column) t)
-{
-    UNROLL
-    for (int r = 0; r < B; r++) s.x[r] += t.x[r];
-    return s;
-}
-
-#define PART(v, r)    (v).x[r]
-#define LOAD_WIDE(p)  BN(load)(p, 1)
-#define LOAD_OF(p, c) BN(load)(p, 1)
-
-TRS_INLINE void BN(store)(T *p, BN(column) v)
-{
-    memcpy(p, &v, sizeof v);
-}
-
-#else
-
-#define UNROLL _Pragma("GCC unroll 8")
-#if B <= 4
-#define UNROLL_OUTER UNROLL
-#else
-#define UNROLL_OUTER
-#endif
-
 /* Vectors of 32 bytes at most: compilers keep longer ones in memory where registers are not as long. */
-#if B == 2
+#define WIDTH (B * (IS_COMPLEX + 1)) /* of a column, in real numbers */
+#if WIDTH == 1
+#define LANES 1
+#elif WIDTH == 2
 #define LANES 2
-#define GATHER(p, s, left)                                                                         \
-    {                                                                                              \
-        (p)[0], (p)[s]                                                                             \
-    }
 #else
 #define LANES 4
-#define GATHER(p, s, left)                                                                         \
-    {                                                                                              \
-        (p)[0], left > 1 ? (p)[s] : 0, left > 2 ? (p)[2 * (s)] : 0, left > 3 ? (p)[3 * (s)] : 0    \
-    }
 #endif
-#define PARTS ((B + LANES - 1) / LANES)
+#define PARTS ((WIDTH + LANES - 1) / LANES)
+
+#define UNROLL _Pragma("GCC unroll 8")
+#if WIDTH <= 8 /* else the code would be too long */
+#define UNROLL_COLUMNS UNROLL
+#else
+#define UNROLL_COLUMNS
+#endif
+#if WIDTH <= 4
+#define UNROLL_OUTER UNROLL_COLUMNS
+#else
+#define UNROLL_OUTER
+#endif
 
 typedef REAL BN(part)
     __attribute__((vector_size(LANES * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
 
+/* Of complex numbers, which are pairs in part and turned, the column is part + i turned.  So a multiple of a column needs no
+ * exchange of real and imaginary parts: a x = a re (x) + i a im (x).  A column that was loaded has turned = 0. */
 typedef struct BN(column) {
     BN(part) part[PARTS];
+#if IS_COMPLEX
+    BN(part) turned[PARTS];
+#endif
 } BN(column);
 
-#define PART(v, r) (v).part[(r) / LANES][(r) % LANES]
+#define REAL_PART(v, k) (v)[(k) / LANES][(k) % LANES]
+#if IS_COMPLEX
+#define PART(v, r)                                                                                 \
+    (T) CMPLX(REAL_PART((v).part, 2 * (r)) - REAL_PART((v).turned, 2 * (r) + 1),                   \
+              REAL_PART((v).part, 2 * (r) + 1) + REAL_PART((v).turned, 2 * (r)))
+#else
+#define PART(v, r) REAL_PART((v).part, r)
+#endif
 
-/* B numbers; nothing else is read. */
+/* Real number k of B numbers at p; nothing else is read. */
+#define REAL_AT(p, stride, k)                                                                      \
+    ((k) < WIDTH                                                                                   \
+         ? ((const REAL *)((p) + (k) / (IS_COMPLEX + 1) * (stride)))[(k) % (IS_COMPLEX + 1)]       \
+         : 0)
+
+#if LANES == 1
+#define GATHER(p, stride, k)                                                                       \
+    (BN(part))                                                                                     \
+    {                                                                                              \
+        REAL_AT(p, stride, k)                                                                      \
+    }
+#elif LANES == 2
+#define GATHER(p, stride, k)                                                                       \
+    (BN(part))                                                                                     \
+    {                                                                                              \
+        REAL_AT(p, stride, k), REAL_AT(p, stride, (k) + 1)                                         \
+    }
+#else
+#define GATHER(p, stride, k)                                                                       \
+    (BN(part))                                                                                     \
+    {                                                                                              \
+        REAL_AT(p, stride, k), REAL_AT(p, stride, (k) + 1), REAL_AT(p, stride, (k) + 2),           \
+            REAL_AT(p, stride, (k) + 3)                                                            \
+    }
+#endif
+
 TRS_INLINE BN(column) BN(load)(const T *p, int64_t stride)
 {
-    BN(column) v = {.part[0] = GATHER(p, stride, B)};
-#if B > LANES /* not a loop: gcc would warn of parts that are not set */
-    v.part[1] = (BN(part))GATHER(p + LANES * stride, stride, (B - LANES));
+    BN(column) v = {.part[0] = GATHER(p, stride, 0)};
+#if PARTS > 1 /* not a loop: gcc would warn of parts that are not set */
+    v.part[1] = GATHER(p, stride, LANES);
 #endif
+#if PARTS > 2
+    v.part[2] = GATHER(p, stride, 2 * LANES);
+#endif
+#if PARTS > 3
+    v.part[3] = GATHER(p, stride, 3 * LANES);
+#endif
+    return v;
+}
+
+/* The conjugates of a column that was loaded, or itself. */
+TRS_INLINE BN(column) BN(mirror_if)(bool mirror, BN(column) v)
+{
+#if IS_COMPLEX && LANES == 2
+    const BN(part) signs = {1, -1};
+#elif IS_COMPLEX
+    const BN(part) signs = {1, -1, 1, -1};
+#endif
+#if IS_COMPLEX
+    UNROLL
+    for (int k = 0; k < PARTS && mirror; k++) v.part[k] *= signs;
+#endif
+    (void)mirror;
     return v;
 }
 
 TRS_INLINE BN(column) BN(load_wide)(const T *p)
 {
-    BN(column) v;
+    BN(column) v = {0};
     UNROLL
-    for (int k = 0; k < PARTS; k++) v.part[k] = *(const BN(part) *)(p + k * LANES);
+    for (int k = 0; k < PARTS; k++) v.part[k] = *(const BN(part) *)((const REAL *)p + k * LANES);
     return v;
+}
+
+TRS_INLINE void BN(put)(T *p, int64_t stride, BN(column) v, bool mirror)
+{
+    UNROLL
+    for (int r = 0; r < B; r++) p[r * stride] = mirror ? CONJ(PART(v, r)) : PART(v, r);
 }
 
 TRS_INLINE void BN(store)(T *p, BN(column) v)
 {
+#if !IS_COMPLEX
     UNROLL
     for (int k = 0; k < B / LANES; k++) *(BN(part) *)(p + k * LANES) = v.part[k];
+#endif
     UNROLL
-    for (int r = B / LANES * LANES; r < B; r++) p[r] = PART(v, r);
+    for (int r = IS_COMPLEX ? 0 : B / LANES * LANES; r < B; r++) p[r] = PART(v, r);
 }
 
-TRS_INLINE BN(column) BN(minus)(BN(column) s, BN(column) a, T x, bool conj)
+/* s - a x; a was loaded */
+TRS_INLINE BN(column) BN(minus)(BN(column) s, BN(column) a, T x)
 {
-    (void)conj;
     UNROLL
-    for (int k = 0; k < PARTS; k++) s.part[k] -= a.part[k] * x;
+    for (int k = 0; k < PARTS; k++) {
+#if IS_COMPLEX
+        s.part[k] -= a.part[k] * (REAL)creal(x);
+        s.turned[k] -= a.part[k] * (REAL)cimag(x);
+#else
+        s.part[k] -= a.part[k] * x;
+#endif
+    }
     return s;
 }
 
 TRS_INLINE BN(column) BN(add)(BN(column) s, BN(column) t)
 {
     UNROLL
-    for (int k = 0; k < PARTS; k++) s.part[k] += t.part[k];
+    for (int k = 0; k < PARTS; k++) {
+        s.part[k] += t.part[k];
+#if IS_COMPLEX
+        s.turned[k] += t.turned[k];
+#endif
+    }
     return s;
 }
 
-#define LOAD_WIDE(p)  BN(load_wide)(p)
 /* of column c of a block: nothing behind the block is read */
-#define LOAD_OF(p, c) (B * (c) + PARTS * LANES <= B * B ? BN(load_wide)(p) : BN(load)(p, 1))
-
-#endif
+#define LOAD_OF(p, c) (WIDTH * (c) + PARTS * LANES <= WIDTH * B ? BN(load_wide)(p) : BN(load)(p, 1))
 
 /* ---- solves ----------------------------------------------------------------------------------- */
 
-TRS_INLINE void BN(put)(T *p, int64_t stride, BN(column) v)
+/* s + d v */
+TRS_INLINE BN(column) BN(plus_product)(BN(column) s, const T *d, BN(column) v)
 {
-    UNROLL
-    for (int r = 0; r < B; r++) p[r * stride] = PART(v, r);
-}
-
-/* s - d v */
-TRS_INLINE BN(column) BN(minus_product)(BN(column) s, const T *d, BN(column) v, bool conj)
-{
-    UNROLL
-    for (int c = 0; c < B; c++) s = BN(minus)(s, LOAD_WIDE(d + c * B), PART(v, c), conj);
+    UNROLL_COLUMNS
+    for (int c = 0; c < B; c++) s = BN(minus)(s, BN(load_wide)(d + c * B), -PART(v, c));
     return s;
 }
 
-/* Row i of `count` right-hand sides. */
+/* Row i of `count` right-hand sides.  With conj (M) it computes the conjugates of all of them. */
 TRS_INLINE void BN(row)(const trs_ilu_block_sweep *w, int32_t i, const T *b, int64_t bs, T *x,
                         int64_t xs, const int count)
 {
@@ -145,37 +176,40 @@ TRS_INLINE void BN(row)(const trs_ilu_block_sweep *w, int32_t i, const T *b, int
     const T *val = m->val;
     const int64_t *ptr = m->begin[w->upper];
     const BN(column) zero = {0};
-    BN(column) s[4][2]; /* two sums each, which do not wait for one another */
+    enum { SUMS = 2 - IS_COMPLEX }; /* at a time, besides those that turned has */
+    BN(column) s[4][SUMS];
     const bool add = w->end == TRS_BLOCK_ADD, cj = IS_COMPLEX && w->conj;
     const int ahead = w->upper ? -AHEAD : AHEAD; /* bytes */
     enum { LINES = (B * B * sizeof(T) + 63) / 64 };
     UNROLL
     for (int r = 0; r < count; r++) {
-        s[r][0] = s[r][1] = zero;
-        if (!add) s[r][0] = BN(load)(b + (int64_t)i * B * bs + r * w->b.cs, bs);
+        for (int q = 0; q < SUMS; q++) s[r][q] = zero;
+        if (!add) s[r][0] = BN(mirror_if)(cj, BN(load)(b + (int64_t)i * B * bs + r * w->b.cs, bs));
     }
     for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
         const T *a = val + p * (B * B), *y = x + (int64_t)m->idx[p] * B * xs;
         UNROLL
         for (int k = 0; k < LINES; k++) TRS_PREFETCH((const char *)a + ahead + 64 * k);
-        UNROLL
+        UNROLL_COLUMNS
         for (int c = 0; c < B; c++) {
-            const BN(column) v = LOAD_WIDE(a + c * B);
+            const BN(column) v = BN(load_wide)(a + c * B);
             UNROLL
-            for (int r = 0; r < count; r++)
-                s[r][c & 1] = BN(minus)(s[r][c & 1], v, y[c * xs + r * w->x.cs], cj);
+            for (int r = 0; r < count; r++) {
+                const T z = y[c * xs + r * w->x.cs];
+                s[r][c % SUMS] = BN(minus)(s[r][c % SUMS], v, cj ? CONJ(z) : z);
+            }
         }
     }
     const T *d = val + (m->begin[0][w->m->n] + i) * (B * B);
     UNROLL
     for (int r = 0; r < count; r++) {
-        BN(column) t = BN(add)(s[r][0], s[r][1]);
+        BN(column) t = SUMS == 2 ? BN(add)(s[r][0], s[r][SUMS - 1]) : s[r][0];
         if (w->end != TRS_BLOCK_PLAIN) {
             BN(column) from = zero;
-            if (add) from = BN(load)(b + (int64_t)i * B * bs + r * w->b.cs, bs);
-            t = BN(minus_product)(from, d, BN(minus)(zero, t, 1, false), cj);
+            if (add) from = BN(mirror_if)(cj, BN(load)(b + (int64_t)i * B * bs + r * w->b.cs, bs));
+            t = BN(plus_product)(from, d, t);
         }
-        BN(put)(x + (int64_t)i * B * xs + r * w->x.cs, xs, t);
+        BN(put)(x + (int64_t)i * B * xs + r * w->x.cs, xs, t, cj);
     }
 }
 
@@ -195,10 +229,8 @@ TRS_INLINE void BN(range)(const trs_ilu_block_sweep *w, int32_t begin, int32_t e
 TRS_FMA_CLONES static void BN(rows)(const trs_ilu_block_sweep *w, int32_t begin, int32_t end)
 {
     int r = 0;
-    for (; B <= 4 && r + 4 <= w->nrhs; r += 4) BN(range)(w, begin, end, w->b.rs, w->x.rs, r, 4);
-    for (; r < w->nrhs; r++)
-        if (w->b.rs == 1 && w->x.rs == 1) BN(range)(w, begin, end, 1, 1, r, 1);
-        else BN(range)(w, begin, end, w->b.rs, w->x.rs, r, 1);
+    for (; WIDTH <= 4 && r + 4 <= w->nrhs; r += 4) BN(range)(w, begin, end, w->b.rs, w->x.rs, r, 4);
+    for (; r < w->nrhs; r++) BN(range)(w, begin, end, w->b.rs, w->x.rs, r, 1);
 }
 
 /* ---- elimination ------------------------------------------------------------------------------ */
@@ -210,7 +242,7 @@ typedef struct BN(block) {
 TRS_INLINE BN(block) BN(load_block)(const T *a)
 {
     BN(block) v;
-    UNROLL
+    UNROLL_COLUMNS
     for (int c = 0; c < B; c++) v.c[c] = LOAD_OF(a + c * B, c);
     return v;
 }
@@ -222,8 +254,8 @@ TRS_INLINE void BN(multiply)(T *x, const T *s, const BN(block) * a, const T *y)
     for (int j = 0; j < B; j++, x += B, y += B) {
         BN(column) sum = {0};
         if (s) sum = LOAD_OF(s + j * B, j);
-        UNROLL
-        for (int c = 0; c < B; c++) sum = BN(minus)(sum, a->c[c], s ? y[c] : -y[c], false);
+        UNROLL_COLUMNS
+        for (int c = 0; c < B; c++) sum = BN(minus)(sum, a->c[c], s ? y[c] : -y[c]);
         BN(store)(x, sum);
     }
 }
@@ -316,11 +348,14 @@ TRS_FMA_CLONES static trs_ilu_fault BN(factor_row)(const trs_ilu_blocks *m, int6
     return fault || FN(finite)(d, B * B) ? fault : TRS_ILU_INFINITE;
 }
 
-#undef UNROLL
-#undef UNROLL_OUTER
-#undef PART
-#undef LOAD_WIDE
-#undef LOAD_OF
+#undef WIDTH
 #undef LANES
 #undef PARTS
+#undef UNROLL
+#undef UNROLL_COLUMNS
+#undef UNROLL_OUTER
+#undef REAL_PART
+#undef PART
+#undef REAL_AT
 #undef GATHER
+#undef LOAD_OF

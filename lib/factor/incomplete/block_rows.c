@@ -1,7 +1,7 @@
 /* block_rows.c: rows of blocks, for every type and every block size.
  *
- * A block is stored by columns.  A vector holds a column of b real numbers, or as many numbers more as fill it up; what stands in the
- * rest is never stored.  So a product of a block and a vector takes b loads and b fused multiply-adds:
+ * A block is stored by columns.  Vectors hold a column of b numbers, or as many numbers more as fill them up; what stands in the
+ * rest is never stored.  So a product of a block and a vector takes b loads and b fused multiply-adds, twice as many if complex:
  *
  *     s = s - sum_c a(:, c) x(c)
  *
