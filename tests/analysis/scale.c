@@ -334,7 +334,7 @@ static outcome simulate(const triangle *t, const cut *c, const machine *m)
     while (s->events) solve_row(s, pop(s), &o);
     double most = 0, all = 0;
     for (int k = 0; k < c->gpus; k++) {
-        most = fmax(most, s->bytes[k]);
+        if (s->bytes[k] > most) most = s->bytes[k];
         all += s->bytes[k];
     }
     o.balance = most * c->gpus / all;
