@@ -60,6 +60,7 @@
 #undef NORMAL
 #undef CLONES
 
+#if !defined TRS_WIDE || !defined TRS_WIDE_REALS
 #define CLONES             TRS_FMA_CLONES
 #define TRS_NORMAL(re, im) ((isnormal(re) || isnormal(im)) && isfinite(re) && isfinite(im))
 
@@ -96,4 +97,5 @@
 #undef NORMAL
 #undef TRS_NORMAL
 #undef CLONES
+#endif
 #undef TRS_BODY

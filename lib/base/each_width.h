@@ -6,6 +6,7 @@
  *
  *     TRS_WIDE                 defined in the second copy
  *     WIDTH_CLONES             the instruction sets of a function with such vectors (number/clones.h)
+ *     TRS_WIDE_REALS           defined by a file that takes the second copy by trs_wide (t): it has none for complex numbers
  *     TRS_PER_WIDTH (name)     the functions as a table indexed by trs_wide (t) or trs_avx512 (), and trs_dtype */
 #include "base/number/clones.h"
 
@@ -21,10 +22,20 @@
 #include "base/each_type.h"
 #undef TRS_WIDE
 #undef WIDTH_CLONES
+#ifdef TRS_WIDE_REALS
+#define TRS_PER_WIDTH(name)                                                                        \
+    {                                                                                              \
+        TRS_PER_TYPE(name),                                                                        \
+        {                                                                                          \
+            name##_wide_f64, name##_wide_f32, name##_c64, name##_c32                               \
+        }                                                                                          \
+    }
+#else
 #define TRS_PER_WIDTH(name)                                                                        \
     {                                                                                              \
         TRS_PER_TYPE(name), TRS_PER_TYPE(name##_wide)                                              \
     }
+#endif
 #else
 #undef TRS_BODY
 #define TRS_PER_WIDTH(name)                                                                        \

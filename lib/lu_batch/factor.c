@@ -20,6 +20,7 @@
 
 #include <string.h>
 
+#define TRS_WIDE_REALS
 #define TRS_BODY "lu_batch/factor.c"
 #include "base/each_width.h"
 

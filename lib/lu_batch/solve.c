@@ -16,6 +16,7 @@
 
 #include <string.h>
 
+#define TRS_WIDE_REALS
 #define TRS_BODY "lu_batch/solve.c"
 #include "base/each_width.h"
 

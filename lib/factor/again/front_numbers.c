@@ -34,6 +34,7 @@ typedef struct product { /* of a panel with itself, for S */
     int32_t front;
 } product;
 
+#define TRS_WIDE_REALS
 #define TRS_BODY "factor/again/front_numbers.c"
 #include "base/each_width.h"
 

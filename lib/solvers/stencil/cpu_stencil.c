@@ -31,6 +31,7 @@ typedef struct stencil_solve { /* what the threads share */
     trs_progress *worker; /* [workers] how many of its units are done */
 } stencil_solve;
 
+#define TRS_WIDE_REALS
 #define TRS_BODY "solvers/stencil/cpu_stencil.c"
 #include "base/each_width.h"
 
