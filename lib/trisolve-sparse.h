@@ -447,8 +447,8 @@ typedef struct trs_exec {
     /* work space; NULL: the plan's own, and then threads must not share the plan: a solve that
      * begins during another with the same work space returns TRS_ESTATE */
     trs_work *work;
-    /* threads of CPU solvers, at most 1024; 0: those of the plan; of trs_multiply_on: the default of
-     * OpenMP */
+    /* threads of CPU solvers, at most 1024; 0: those of the plan; of trs_multiply_on: the default
+     * of OpenMP */
     int threads;
     /* storage order of B and X */
     trs_layout layout;
@@ -798,10 +798,10 @@ TRS_API void trs_work_destroy(trs_work *work);
  *
  * The exception is a plan that grows (trs_options.solves).  The solve with number
  * trs_info.grows_at builds a better solver, or on a device finds the levels first, which allocates
- * and waits; it is a solve with the plan's own work space.  Solves with a work space of the caller, and solves that are captured,
- * never do: they neither count nor grow.  Counts and predictions decide when a plan grows, never a
- * clock, so that every run of a program does the same.  The bits of x may change when a plan
- * grows, though not those of a plan with trs_options.bitwise.
+ * and waits; it is a solve with the plan's own work space.  Solves with a work space of the caller,
+ * and solves that are captured, never do: they neither count nor grow.  Counts and predictions
+ * decide when a plan grows, never a clock, so that every run of a program does the same.  The bits
+ * of x may change when a plan grows, though not those of a plan with trs_options.bitwise.
  *
  * Two kinds of solves cannot be captured in a CUDA graph: with a solver that lacks
  * TRS_CAP_CAPTURE, and with B and X on the host.  They are refused with TRS_ESUPPORT.  B and X by
@@ -823,8 +823,8 @@ TRS_API void trs_work_destroy(trs_work *work);
 TRS_API int trs_solve(const trs_plan *plan, trs_op op, int nrhs, const void *B, int64_t ldb,
                       void *X, int64_t ldx, const trs_exec *exec);
 
-/* Solve X = op(A)^-1 B by substitution with the arrays of A as they are, without a plan.  This is for a
- * triangle that is solved with once: it needs no analysis and no memory, and one thread.
+/* Solve X = op(A)^-1 B by substitution with the arrays of A as they are, without a plan.  This is
+ * for a triangle that is solved with once: it needs no analysis and no memory, and one thread.
  *     const trs_mat *A ; in.  CSR or CSC on the host, kind as for a plan without TRS_PERMUTED.  The
  *         entries of a row or column may have any order.  An entry off the diagonal that is stored
  *         twice counts twice.
@@ -1017,9 +1017,9 @@ typedef enum trs_norm {
  * Source: Higham, ACM TOMS 14 (1988); Hager 1984. */
 TRS_API int trs_condest(const trs_plan *plan, const trs_mat *T, trs_norm norm, double *rcond);
 
-/* Compute the product Y = op(A) X, with plain sums in the dtype of A.  An element of Y has an error of
- * up to n eps (|op(A)| |X|), where n is the number of its terms.  trs_backward_error and trs_refine
- * compute B - op(A) X with more digits.
+/* Compute the product Y = op(A) X, with plain sums in the dtype of A.  An element of Y has an error
+ * of up to n eps (|op(A)| |X|), where n is the number of its terms.  trs_backward_error and
+ * trs_refine compute B - op(A) X with more digits.
  *     const trs_mat *A ; in.  kind as for a plan; or 0: every entry counts; or TRS_SELFADJOINT with
  *         a triangle.  TRS_STRICT takes a pass over A of its own; it has no effect on a device.
  *     trs_op op ; in.
@@ -1275,15 +1275,15 @@ typedef struct trs_ilu_options {
     trs_ilu_ordering ordering;
     /* 1, on a device: updates do not wait for the pivots; trs_lu_status reports them */
     int defer;
-    /* with level > 0: entries of the factors at most, in multiples of those of A, or, for IC, of its
-     * triangle.  More is TRS_EMEM, before memory is taken for them; so is more than
+    /* with level > 0: entries of the factors at most, in multiples of those of A, or, for IC, of
+     * its triangle.  More is TRS_EMEM, before memory is taken for them; so is more than
      * plan.memory_limit.  0: 100, and at least 10^7 entries; else >= 1.
-     * ILUT and ICT do not exceed it: of each row of U, and column of L, the largest entries are kept,
-     * and what one does not use is left to the next ones.  0: 10 */
+     * ILUT and ICT do not exceed it: of each row of U, and column of L, the largest entries are
+     * kept, and what one does not use is left to the next ones.  0: 10 */
     double fill_factor;
-    /* >= 0, of ILUT and ICT: u(i, j) is dropped if it is smaller than drop_tol times the 2-norm of row i
-     * of A, and l(i, j) u(j, j) if it is smaller than drop_tol times the 2-norm of column j.  1e-4 in
-     * SciPy's spilu */
+    /* >= 0, of ILUT and ICT: u(i, j) is dropped if it is smaller than drop_tol times the 2-norm of
+     * row i of A, and l(i, j) u(j, j) if it is smaller than drop_tol times the 2-norm of column j.
+     * 1e-4 in SciPy's spilu */
     double drop_tol;
     /* block size b <= 8 for factors by blocks (see trs_ilu).  0: that of a BSR, or the one that is
      * found; 1: factors by numbers; above 1: this one, of which n is a multiple */
@@ -1308,13 +1308,13 @@ typedef struct trs_ilu_options {
  *
  * ILU(0) of a matrix of b x b blocks is computed and solved with by blocks, on the host: L, U and
  * inverses of the diagonal blocks take 4 bytes and b^2 numbers a block, and as much again if
- * opt->plan.ops has TRS_T or TRS_H.  Rows are exchanged within a diagonal block, so that a zero on the diagonal is
- * no bad pivot; where none are exchanged, M is that of the numbers.  boost counts for the pivots of a
- * diagonal block, with the largest entry of its block row.  A BSR with block = b, 2 <= b <= 8, has
- * such blocks.  In other matrices with n >= 1000, b is the largest number up to 8 that divides n
- * and for which blocks with an entry are full to nine tenths in the mean; what they lack becomes an
- * entry, with the value zero before.  Factors are by numbers if opt->block is 1, with fill, an
- * ordering, a named solver, TRS_PIVOT_SKIP or TRS_PIVOT_REPLACE, and on a device.
+ * opt->plan.ops has TRS_T or TRS_H.  Rows are exchanged within a diagonal block, so that a zero on
+ * the diagonal is no bad pivot; where none are exchanged, M is that of the numbers.  boost counts
+ * for the pivots of a diagonal block, with the largest entry of its block row.  A BSR with block =
+ * b, 2 <= b <= 8, has such blocks.  In other matrices with n >= 1000, b is the largest number up to
+ * 8 that divides n and for which blocks with an entry are full to nine tenths in the mean; what
+ * they lack becomes an entry, with the value zero before.  Factors are by numbers if opt->block is
+ * 1, with fill, an ordering, a named solver, TRS_PIVOT_SKIP or TRS_PIVOT_REPLACE, and on a device.
  * Factors by blocks have no plans and no triangles of numbers: trs_lu_info.l and u are NULL, and
  * trs_lu_factors returns TRS_ESUPPORT, and so does trs_lu_batch_create.
  *
@@ -1340,11 +1340,13 @@ typedef struct trs_ilu_options {
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, an error of trs_plan_create or trs_plan_analyse, or:
  *     TRS_EMATRIX ; A is not well formed, or a value is not finite.
  *     TRS_EPIVOT ; a pivot is zero, not positive or not finite, or a diagonal block singular.  The
- *         message names the row of A, or the rows, with the first one.  The caller can update the factors with new values.
+ *         message names the row of A, or the rows, with the first one.  The caller can update the
+ *         factors with new values.
  *     TRS_ESUPPORT ; A is on a device and opt->plan is for the host; or DILU or block Jacobi on a
  *         device.
  * Source: Meijerink and van der Vorst 1977; Saad, Iterative Methods for Sparse Linear Systems,
- * 10.2, 10.3; Pommerell 1992 (DILU); Hysom and Pothen 2001; Li, Saad and Chow 2003; Cuthill and McKee 1969. */
+ * 10.2, 10.3; Pommerell 1992 (DILU); Hysom and Pothen 2001; Li, Saad and Chow 2003; Cuthill and
+ * McKee 1969. */
 TRS_API int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt);
 
 /* Import factors from another program, such as SuperLU, MUMPS, PETSc or SciPy:
@@ -1500,9 +1502,9 @@ TRS_API void trs_lu_work_destroy(trs_lu_work *work);
  * (trs_lu_update).
  *
  * Factors with large growth give an x with fewer correct digits than partial pivoting.  So each
- * factorization of an F64 or C64 matrix by UMFPACK, KLU or "ldlt" on the host ends with a solve that
- * measures the backward error of an x.  If it exceeds 5 times the machine precision, the factors
- * keep A, and each solve takes one step of refinement.  Updates with the same pivots do not
+ * factorization of an F64 or C64 matrix by UMFPACK, KLU or "ldlt" on the host ends with a solve
+ * that measures the backward error of an x.  If it exceeds 5 times the machine precision, the
+ * factors keep A, and each solve takes one step of refinement.  Updates with the same pivots do not
  * change this.  Such a solve takes a little more than twice the time (trs_lu_info.refines).  On a
  * device, with single precision, and with incomplete and imported factors, the function does not
  * refine; trs_lu_refine does.
@@ -1582,9 +1584,9 @@ TRS_API int trs_lu_determinant(const trs_lu *lu, trs_det *det);
  *     TRS_ESUPPORT ; the factors are incomplete, or L U, whose pivots say nothing. */
 TRS_API int trs_lu_inertia(const trs_lu *lu, int64_t *positive, int64_t *negative, int8_t *sign);
 
-/* Return S of A(P, P) = L S L^H, with the L and P of trs_lu_factors.  S has 1 and -1 on its diagonal,
- * and, where "ldlt" has eliminated two rows at a time, blocks of 2 x 2 numbers whose determinant is
- * 1 or -1.  S is the identity for L L^H.
+/* Return S of A(P, P) = L S L^H, with the L and P of trs_lu_factors.  S has 1 and -1 on its
+ * diagonal, and, where "ldlt" has eliminated two rows at a time, blocks of 2 x 2 numbers whose
+ * determinant is 1 or -1.  S is the identity for L L^H.
  *     const trs_lu *lu ; in.  As in trs_lu_inertia.
  *     double *diagonal ; out [n].
  *     void *beside ; out [n] of F64, or of C64 if L is complex: S(k, k+1) = conj (S(k+1, k)), 0
@@ -1728,8 +1730,8 @@ TRS_API int trs_lu_batch_solve(trs_lu_batch *batch, trs_op op, int nrhs, const t
 /* Report what the last factorization of each system has found.  On a device it waits.  No other
  * call with the batch may be running.
  *     trs_lu_batch *batch ; in.
- *     int64_t *bad ; out.  Number of systems with a code other than TRS_OK and TRS_ESTATE.  NULL: not
- *         wanted.
+ *     int64_t *bad ; out.  Number of systems with a code other than TRS_OK and TRS_ESTATE.  NULL:
+ *         not wanted.
  *     int *code ; out [trs_lu_batch_options.count], on the host.  For each system TRS_OK;
  *         TRS_EPIVOT: a pivot is zero, or so small that its inverse overflows, or a number of A
  *         or of the factors is not finite; TRS_EGROWTH: the factors have grown too much; or
@@ -2031,8 +2033,8 @@ typedef struct trs_mm_options {
      * the arrays are NULL */
     int header;
     /* 1: the values of an integer file are exact: int64_t, or uint64_t if the field of the banner
-     * is unsigned-integer.  A value or a sum that does not fit is TRS_EFORMAT, and mm->rounded is 1 or
-     * more.  0: they are double */
+     * is unsigned-integer.  A value or a sum that does not fit is TRS_EFORMAT, and mm->rounded is 1
+     * or more.  0: they are double */
     int64_t integers;
     /* must be zero; reserved for new members */
     int64_t reserved[3];

@@ -36,13 +36,13 @@ typedef struct trs_factor_options {
      * - "cholmod": for Hermitian positive definite matrices
      * - "static": L U with the pivots on the diagonal, or L L^H, on a device from the first values
      *   on; CHOLMOD orders A + A'
-     * - "ldlt": L D L^H of a Hermitian matrix that need not be definite, for quasi-definite matrices
-     *   and others whose pivots on the diagonal are good; see boost.  If the diagonal of the first A
-     *   has a zero, as of saddle points, and signs is NULL, D has blocks of 2 x 2 numbers as well.  A
-     *   matching of rows with large entries finds them before A is ordered.  All pivots are chosen
-     *   before the factorization, so rounding errors may grow: the factors keep A if solves have to
-     *   refine x (trs_lu_solve), and trs_lu_refine reports what is left.  A device factors new values
-     *   if D has no blocks
+     * - "ldlt": L D L^H of a Hermitian matrix that need not be definite, for quasi-definite
+     *   matrices and others whose pivots on the diagonal are good; see boost.  If the diagonal of
+     *   the first A has a zero, as of saddle points, and signs is NULL, D has blocks of 2 x 2
+     *   numbers as well.  A matching of rows with large entries finds them before A is ordered.
+     *   All pivots are chosen before the factorization, so rounding errors may grow: the factors
+     *   keep A if solves have to refine x (trs_lu_solve), and trs_lu_refine reports what is left.
+     *   A device factors new values if D has no blocks
      * - NULL: "static" on a device, if each number on the diagonal is at least 1/100 of the largest
      *   of its column, or A is Hermitian with a positive diagonal; if the pattern is nearly
      *   symmetric; and if the factors take 5e7 flops or more.  If the pivots turn out to be bad
@@ -104,9 +104,9 @@ typedef struct trs_factor_options {
  *
  * trs_lu_update factors again with new values.  If trs_lu_info.kernel is not NULL, the device
  * does it, with the pivots and the fill of the first factors.  The values may be on the host or
- * on the device.  With L L^H or L D L^H, the new A is assumed to be Hermitian.  By default the update
- * does not wait, and the caller asks trs_lu_status whether the pivots still suit; boosted and
- * first_boosted of trs_lu_info are then up to date, too.
+ * on the device.  With L L^H or L D L^H, the new A is assumed to be Hermitian.  By default the
+ * update does not wait, and the caller asks trs_lu_status whether the pivots still suit; boosted
+ * and first_boosted of trs_lu_info are then up to date, too.
  *
  * SuiteSparse and its BLAS use at most opt->plan.threads threads (0: the default of OpenMP), with
  * three exceptions.  CHOLMOD before version 4 uses one thread, or as many as it was built for,
@@ -127,8 +127,8 @@ TRS_API int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *
 
 /* Compute the Schur complement of some rows s of A, and factor A(r, r), where r are the other rows:
  *     S = A(s, s) - A(s, r) A(r, r)^-1 A(r, s)
- *     trs_lu **lu ; in, out.  The factors of A(r, r), whose rows have the order that they have in A.
- *         in: NULL, or the factors of an earlier call, which are updated (trs_lu_update).  The
+ *     trs_lu **lu ; in, out.  The factors of A(r, r), whose rows have the order that they have in
+ *         A.  in: NULL, or the factors of an earlier call, which are updated (trs_lu_update).  The
  *         caller destroys them, also after an error, unless *lu is NULL then.
  *     const trs_mat *A ; in.  As in trs_factor, on the host.
  *     int64_t count ; in.  The number of rows in s, 0 <= count <= n.

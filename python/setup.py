@@ -31,7 +31,7 @@ PREFIX = os.environ.get("TRISOLVE_PREFIX")
 INCLUDE = Path(os.environ.get("DESTDIR", "") + PREFIX, "include") if PREFIX else SOURCE / "lib"
 FLAGS = os.environ.get("CONFIGURE_FLAGS", "").split()
 HEADERS = [path for path in (INCLUDE / "trisolve-sparse.h", INCLUDE / "trisolve-suitesparse.h") if path.exists()]
-# wheels for others name CUDA (python/wheels); else code is made for the GPUs of this machine, or PTX where there are none
+# Wheels for others name CUDA (python/wheels).  Else code is made for the GPUs of this machine, or PTX without one.
 ARCH = [] if any("-cuda" in flag for flag in FLAGS) else ["--with-cuda-arch=native"]
 # the wheel has UMFPACK and CHOLMOD inside, or depends on them
 GPL = not PREFIX and "--without-suitesparse" not in FLAGS
@@ -43,7 +43,8 @@ def configure(folder):
     folder.mkdir(parents=True, exist_ok=True)
     # below /usr libtool writes no folder into the libraries; they find one another by $ORIGIN
     subprocess.run([SOURCE / "configure", "-q", "--prefix=/usr", "--libdir=/usr/lib", "--disable-static",
-                    "--with-libarchive=link", "--without-fortran", "--without-cxx", *ARCH, *FLAGS], cwd=folder, check=True)
+                    "--with-libarchive=link", "--without-fortran", "--without-cxx", *ARCH, *FLAGS],
+                   cwd=folder, check=True)
 
 
 def build_library(folder, target):

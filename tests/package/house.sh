@@ -9,6 +9,7 @@
 #   solvers       each is in the table of doc/design.md, and its costs are in a group that the calibration fits
 #   folds         tests take the largest error by larger (), which keeps a NaN
 #   complexity    no function has a cyclomatic complexity above 15
+#   width         no line of a public header is longer than 100 characters
 . "${TRS_SRCDIR:-.}/tests/common/tap.sh"
 if [ ! -d "$source/lib/base" ]; then
     echo '1..0 # SKIP the sources are not here'
@@ -225,6 +226,9 @@ none 'no conditional expression is within another'
 
 (cd "$source" && $AWK -f "$at/code.awk" -f "$at/complexity.awk" $all) >err
 none 'no function has a cyclomatic complexity above 15'
+
+(cd "$source" && $AWK 'length > 100 { print FILENAME ":" FNR }' lib/trisolve-*.h) >err
+none 'no line of a public header is longer than 100 characters'
 
 # ---- what a new solver needs besides its module
 # in the table: `cpu-ell`, or -simple behind `dense-serial`, or `lu-*`
