@@ -97,8 +97,9 @@ TRS_INLINE BN(column) BN(mirror_if)(bool mirror, BN(column) v)
     const BN(part) signs = {1, -1, 1, -1};
 #endif
 #if IS_COMPLEX
+    if (!mirror) return v;
     UNROLL
-    for (int k = 0; k < PARTS && mirror; k++) v.part[k] *= signs;
+    for (int k = 0; k < PARTS; k++) v.part[k] *= signs;
 #endif
     (void)mirror;
     return v;
