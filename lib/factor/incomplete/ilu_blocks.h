@@ -26,10 +26,10 @@ typedef struct trs_ilu_block_side {
     /* [n+1] each: row i has the blocks begin [0][i] .. begin [0][i+1] - 1 of L, begin [0][n] + i of D, and begin [1][i] ..
      * begin [1][i+1] - 1 of U */
     int64_t *begin[2];
-    int32_t *
-        idx; /* [blocks] columns, ascending in every row of L and of U; those of D of M' are not set */
-    void *
-        val; /* [blocks*b*b], and as many zeros as a vector that begins in the last number reads behind */
+    /* [blocks] columns, ascending in every row of L and of U; those of D of M' are not set */
+    int32_t *idx;
+    /* [blocks*b*b], and as many zeros as a vector that begins in the last number reads behind */
+    void *val;
     trs_ilu_block_levels levels[2];
 } trs_ilu_block_side;
 
