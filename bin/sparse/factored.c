@@ -101,7 +101,7 @@ static void keep_blocks(const trs_lu_info *lu, report *r)
     r->l = (trs_info){.nnz = lu->nnz_l, .analysis = ""};
     r->u.nnz = lu->nnz_u;
     snprintf(r->solver, sizeof r->solver, "blocks");
-    snprintf(r->reason, sizeof r->reason, "A has blocks of %d x %d", (int)lu->block,
+    snprintf(r->reason, sizeof r->reason, "factors by blocks of %d x %d", (int)lu->block,
              (int)lu->block);
     snprintf(r->costs, sizeof r->costs, "not predicted");
 }

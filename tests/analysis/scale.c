@@ -285,8 +285,8 @@ static double arrival(simulation *s, int32_t i, double made, int32_t gpu, outcom
     if (s->arrives_of[gpu] != i + 1) {
         s->arrives_of[gpu] = i + 1;
         s->sending[from] = fmax(s->sending[from], made) + PACKET / s->m->link;
-        s->arrives[gpu] =
-            s->sending[from] + (from / s->m->host == gpu / s->m->host ? s->m->remote : s->m->far);
+        s->arrives[gpu] = s->sending[from] +
+                          (from / s->m->host == gpu / s->m->host ? s->m->in_host : s->m->between);
         o->numbers++;
     }
     o->between++;
@@ -382,15 +382,19 @@ static void one_triangle(const char *name, const machine *m, const char *gpus, c
 
 int main(int argc, char **argv)
 {
-    machine m = {
-        .local = 520e-9, .remote = 850e-9, .far = 5e-6, .memory = 1200e9, .link = 396e9, .host = 8};
+    machine m = {.local = 520e-9,
+                 .in_host = 850e-9,
+                 .between = 5e-6,
+                 .memory = 1200e9,
+                 .link = 396e9,
+                 .host = 8};
     const char *gpus = "2,4,8", *cuts = "rows,levels,boxes,jacobi";
     for (int c; (c = getopt(argc, argv, "b:c:f:g:l:n:p:r:")) != -1;) {
         if (c == 'b') m.memory = 1e9 * atof(optarg);
         else if (c == 'p') m.link = 1e9 * atof(optarg);
         else if (c == 'l') m.local = 1e-9 * atof(optarg);
-        else if (c == 'r') m.remote = 1e-9 * atof(optarg);
-        else if (c == 'f') m.far = 1e-9 * atof(optarg);
+        else if (c == 'r') m.in_host = 1e-9 * atof(optarg);
+        else if (c == 'f') m.between = 1e-9 * atof(optarg);
         else if (c == 'n' && atoi(optarg) > 0) m.host = atoi(optarg);
         else if (c == 'g') gpus = optarg;
         else if (c == 'c') cuts = optarg;
