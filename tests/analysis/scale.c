@@ -27,8 +27,8 @@
 enum { MOST_GPUS = 4096, PACKET = 32 };
 
 typedef struct machine {
-    double local, remote,
-        far;             /* seconds until an operand is there: on the same GPU, host, or neither */
+    /* seconds until an operand is there: on the same GPU, on another one of the host, on another host */
+    double local, in_host, between;
     double memory, link; /* bytes a second */
     int host;            /* GPUs of a host */
 } machine;

@@ -170,9 +170,9 @@ TRS_INLINE BN(column) BN(plus_product)(BN(column) s, const T *d, BN(column) v)
 }
 
 /* Row i of `count` right-hand sides.  With conj (M) it computes the conjugates of all of them. */
-TRS_INLINE void BN(row)(const trs_ilu_block_sweep *w, int32_t i, const T *b, int64_t bs, T *x,
-                        int64_t xs, const int count)
+TRS_INLINE void BN(row)(const trs_ilu_block_sweep *w, int32_t i, const T *b, T *x, const int count)
 {
+    const int64_t bs = w->b.rs, xs = w->x.rs;
     const trs_ilu_block_side *m = w->side;
     const T *val = m->val;
     const int64_t *ptr = m->begin[w->upper];
@@ -181,7 +181,7 @@ TRS_INLINE void BN(row)(const trs_ilu_block_sweep *w, int32_t i, const T *b, int
     BN(column) s[4][SUMS];
     const bool add = w->end == TRS_BLOCK_ADD, cj = IS_COMPLEX && w->conj;
     const int ahead = w->upper ? -AHEAD : AHEAD; /* bytes */
-    enum { LINES = (B * B * sizeof(T) + 63) / 64 };
+    enum { LINES = (B * B * sizeof(T) + TRS_LINE - 1) / TRS_LINE };
     UNROLL
     for (int r = 0; r < count; r++) {
         for (int q = 0; q < SUMS; q++) s[r][q] = zero;
@@ -190,7 +190,7 @@ TRS_INLINE void BN(row)(const trs_ilu_block_sweep *w, int32_t i, const T *b, int
     for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
         const T *a = val + p * (B * B), *y = x + (int64_t)m->idx[p] * B * xs;
         UNROLL
-        for (int k = 0; k < LINES; k++) TRS_PREFETCH((const char *)a + ahead + 64 * k);
+        for (int k = 0; k < LINES; k++) TRS_PREFETCH((const char *)a + ahead + TRS_LINE * k);
         UNROLL_COLUMNS
         for (int c = 0; c < B; c++) {
             const BN(column) v = BN(load_wide)(a + c * B);
@@ -214,8 +214,8 @@ TRS_INLINE void BN(row)(const trs_ilu_block_sweep *w, int32_t i, const T *b, int
     }
 }
 
-TRS_INLINE void BN(range)(const trs_ilu_block_sweep *w, int32_t begin, int32_t end, int64_t bs,
-                          int64_t xs, int first, const int count)
+TRS_INLINE void BN(range)(const trs_ilu_block_sweep *w, int32_t begin, int32_t end, int first,
+                          const int count)
 {
     const T *b = (const T *)w->b.p + first * w->b.cs;
     T *x = (T *)w->x.p + first * w->x.cs;
@@ -223,15 +223,15 @@ TRS_INLINE void BN(range)(const trs_ilu_block_sweep *w, int32_t begin, int32_t e
     for (int32_t k = begin; k < end; k++) {
         int32_t i = w->upper ? last - k : k;
         if (w->order) i = w->order[k];
-        BN(row)(w, i, b, bs, x, xs, count);
+        BN(row)(w, i, b, x, count);
     }
 }
 
 TRS_FMA_CLONES static void BN(rows)(const trs_ilu_block_sweep *w, int32_t begin, int32_t end)
 {
     int r = 0;
-    for (; WIDTH <= 4 && r + 4 <= w->nrhs; r += 4) BN(range)(w, begin, end, w->b.rs, w->x.rs, r, 4);
-    for (; r < w->nrhs; r++) BN(range)(w, begin, end, w->b.rs, w->x.rs, r, 1);
+    for (; WIDTH <= 4 && r + 4 <= w->nrhs; r += 4) BN(range)(w, begin, end, r, 4);
+    for (; r < w->nrhs; r++) BN(range)(w, begin, end, r, 1);
 }
 
 /* ---- elimination ------------------------------------------------------------------------------ */
