@@ -75,17 +75,14 @@ AS_IF([test "x$with_cuda" != xno],[
 __global__ void k(double *x) { x@<:@threadIdx.x@:>@ += 1.0; }
 extern "C" int conftest_gpu(void) { k<<<1,32>>>(0); return (int)cudaGetLastError(); }
 _ACEOF
-    AS_IF([$NVCC $NVCCFLAGS $NVCC_GENCODE -Xcompiler -fPIC -c conftest.cu -o conftest_gpu.$OBJEXT >&AS_MESSAGE_LOG_FD 2>&1],
-      [AC_MSG_RESULT([yes])],[AC_MSG_RESULT([no]); trs_why="nvcc cannot compile a test kernel (see config.log)"])
-  ])
-  # compressed for size, GPU code is a tenth as large (CUDA 12.8 and newer)
-  NVCC_CODE=
-  AS_IF([test -z "$trs_why"],[
-    AC_MSG_CHECKING([whether $NVCC compresses GPU code for size])
-    AS_IF([$NVCC $NVCCFLAGS $NVCC_GENCODE -Xfatbin=-compress-mode=size -c conftest.cu -o conftest_size.$OBJEXT >&AS_MESSAGE_LOG_FD 2>&1],
-      [AC_MSG_RESULT([yes]); NVCC_CODE=-Xfatbin=-compress-mode=size],[AC_MSG_RESULT([no])])
+    # compressed for size, GPU code is a tenth as large (CUDA 12.8 and newer)
+    NVCC_CODE=-Xfatbin=-compress-mode=size
+    trs_compile="$NVCC $NVCCFLAGS $NVCC_GENCODE -Xcompiler -fPIC -c conftest.cu -o conftest_gpu.$OBJEXT"
+    AS_IF([$trs_compile $NVCC_CODE >&AS_MESSAGE_LOG_FD 2>&1],[AC_MSG_RESULT([yes, compressed for size])],
+      [NVCC_CODE=
+       AS_IF([$trs_compile >&AS_MESSAGE_LOG_FD 2>&1],
+         [AC_MSG_RESULT([yes])],[AC_MSG_RESULT([no]); trs_why="nvcc cannot compile a test kernel (see config.log)"])])
     AS_IF([test "x$enable_lineinfo" != xno],[AS_VAR_APPEND([NVCC_CODE],[" -lineinfo"])])
-    rm -f conftest_size.$OBJEXT
   ])
   # 2. the C compiler links the object (a plain C link, no g++).
   AS_IF([test -z "$trs_why"],[
@@ -119,7 +116,7 @@ _ACEOF
       [AC_MSG_ERROR([--with-cuda was given, but $trs_why])])
   ])
 ])
-AS_IF([test $have_cuda = yes],[],[NVCC= NVCC_GENCODE= NVCC_GENCODE_EACH= CUDA_CPPFLAGS= CUDA_LIBS= cuda_archs=])
+AS_IF([test $have_cuda = yes],[],[NVCC= NVCC_CODE= NVCC_GENCODE= NVCC_GENCODE_EACH= CUDA_CPPFLAGS= CUDA_LIBS= cuda_archs=])
 AC_SUBST([NVCC_GENCODE])
 AC_SUBST([NVCC_GENCODE_EACH])
 AC_SUBST([NVCC_CODE])
