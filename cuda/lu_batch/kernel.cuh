@@ -385,6 +385,7 @@ template <class T, class F> static int with_kernel(batch_kind kind, F f)
     return f(batch_kernel<T, int2, false, false>);
 }
 
+/* Lets the kernel have its shared memory, and finds how many blocks an SM takes. */
 template <class T> int batch_prepare(const batch_shape &shape, int *resident)
 {
     return with_kernel<T>(shape.kind, [&](auto kernel) {
@@ -396,6 +397,7 @@ template <class T> int batch_prepare(const batch_shape &shape, int *resident)
     });
 }
 
+/* Enqueues it, in so many blocks. */
 template <class T>
 int batch_launch(const batch_shape &shape, const batch_call &call, unsigned blocks,
                  cudaStream_t stream)
@@ -405,9 +407,5 @@ int batch_launch(const batch_shape &shape, const batch_call &call, unsigned bloc
         return launched();
     });
 }
-
-#define INSTANTIATE(T)                                                                             \
-    template int batch_prepare<T>(const batch_shape &, int *);                                     \
-    template int batch_launch<T>(const batch_shape &, const batch_call &, unsigned, cudaStream_t);
 
 #endif

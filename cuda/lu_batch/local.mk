@@ -1,6 +1,5 @@
 # cuda/lu_batch
 EXTRA_DIST += cuda/lu_batch/README.md
 if HAVE_CUDA
-libcore_la_SOURCES += cuda/lu_batch/kernel.cuh cuda/lu_batch/kernel_c32.cu cuda/lu_batch/kernel_c64.cu \
-	cuda/lu_batch/kernel_f32.cu cuda/lu_batch/kernel_f64.cu cuda/lu_batch/lu_batch.cu cuda/lu_batch/lu_batch.cuh
+libcore_la_SOURCES += cuda/lu_batch/kernel.cuh cuda/lu_batch/lu_batch.cu cuda/lu_batch/lu_batch.cuh
 endif

@@ -1,7 +1,7 @@
 /* lu_batch.cu: a batch on a device: its schedule, its memory, its launches. */
 #include "config.h"
 
-#include "lu_batch.cuh"
+#include "kernel.cuh"
 
 #include <string.h>
 

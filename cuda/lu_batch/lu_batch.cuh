@@ -72,11 +72,4 @@ struct batch_call {
     bool factors, solves;
 };
 
-/* For each type T: let the kernel have its shared memory, and find how many blocks an SM takes. */
-template <class T> int batch_prepare(const batch_shape &shape, int *resident);
-/* Enqueue it, in so many blocks. */
-template <class T>
-int batch_launch(const batch_shape &shape, const batch_call &call, unsigned blocks,
-                 cudaStream_t stream);
-
 #endif
