@@ -61,7 +61,8 @@ typedef struct trs_factor_options {
      * - "best": the best of several
      * - NULL: AMD or COLAMD; if they predict much work, also METIS, and the better one is used
      * On a device, "best" and NULL prefer the fewest levels, which is mostly METIS; but with "ldlt"
-     * NULL is AMD, whose pivots are better.  The string need not outlive the call. */
+     * NULL is AMD, whose pivots are better, unless METIS has much fewer levels and its first
+     * pivots are good.  The string need not outlive the call. */
     const char *ordering;
     /* options of both plans.  ops: those of trs_lu_solve, 0: only TRS_N (L L^H solves with every
      * op).  nrhs: number of right-hand sides solved at a time; more are solved in batches.

@@ -255,11 +255,54 @@ static void pairs(void **state)
     twin_free(&t);
 }
 
+/* ---- orders -------------------------------------------------------------------------------------------- */
+
+/* Three diagonals, those beside the main one all 1, and 8, -8, 8, -8 ... on it: by Gershgorin's circles, half of the eigenvalues are
+ * negative. */
+static trs_mat path(int32_t n)
+{
+    int64_t *ptr = calloc((size_t)n + 1, sizeof *ptr), nnz = 0;
+    int32_t *idx = malloc((size_t)n * 3 * sizeof *idx);
+    double *val = malloc((size_t)n * 3 * sizeof *val);
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t j = i - 1; j <= i + 1; j++) {
+            if (j < 0 || j >= n) continue;
+            idx[nnz] = j;
+            val[nnz] = 1;
+            if (i == j) val[nnz] = i % 2 ? -8 : 8;
+            nnz++;
+        }
+        ptr[i + 1] = nnz;
+    }
+    return (trs_mat){.n = n, .nnz = nnz, .ptr = ptr, .idx = idx, .val = val};
+}
+
+/* AMD eliminates a path from one end, in n levels.  So METIS orders it, if the caller does not say who does, and the path is long. */
+static void orders(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    const char *const wanted[] = {NULL, "amd", NULL}, *const used[] = {"METIS", "AMD", "AMD"};
+    for (int turn = 0; turn < 3; turn++) {
+        trs_mat m = path(turn == 2 ? 100 : 3000);
+        int64_t positive, negative;
+        trs_lu *lu = factored(&m, (trs_factor_options){.ordering = wanted[turn]}, true);
+        assert_string_equal(info_of(lu).ordering, used[turn]);
+        assert_int_equal(trs_lu_inertia(lu, &positive, &negative, NULL), TRS_OK);
+        assert_int_equal(positive, m.n / 2);
+        assert_int_equal(negative, m.n / 2);
+        check_solve(lu, &m, 1e-14);
+        trs_lu_destroy(lu);
+        hide(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(new_values), cmocka_unit_test(half_and_single), cmocka_unit_test(replayed),
         cmocka_unit_test(boosted),    cmocka_unit_test(growth),          cmocka_unit_test(pairs),
+        cmocka_unit_test(orders),
     };
     return cmocka_run_group_tests_name("ldlt_device", tests, NULL, NULL);
 }

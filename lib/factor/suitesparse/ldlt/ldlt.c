@@ -21,15 +21,17 @@
 static const double ZEROS = 0.05;
 
 /* On a device other methods prefer nested dissection, which has fewer levels.  It eliminates rows of a KKT system that have only
- * their regularisation before those that give them good pivots: that of stocfor3 then has a pivot that is zero. */
-static const char *order_of(const trs_lu *lu, const char *ordering)
-{
-    return ordering || lu->opt.device <= 0 ? ordering : "amd";
-}
+ * their regularisation before those that give them good pivots: that of stocfor3 then has a pivot that is zero.  So AMD orders,
+ * unless its elimination tree has many levels and METIS makes it this much less deep.  AMD's order returns if the first pivots
+ * of the other one are zero or replaced, or if its factors grow beyond MUCH_GROWTH. */
+static const double MUCH_DEEPER = 1.5, MUCH_GROWTH = 1e12;
+enum { MANY_LEVELS = 256 };
 
 typedef struct analysis {
     trs_symbolic *d;
     trs_ldlt_rows rows; /* lists from the first factorisation on */
+    /* the order is METIS's, and the caller has not asked for it */
+    bool chosen;
 } analysis;
 
 /* Which rows are pairs?  Where the caller knows the signs of all pivots, none are. */
@@ -41,6 +43,61 @@ static int find_pairs(trs_lu *lu, const trs_csc *A, trs_ldlt_rows *r)
     return r->mate && r->scale ? trs_pairs_find(lu, A, r->mate, r->scale) : TRS_EMEM;
 }
 
+/* *levels: those of the elimination tree.  TRS_OK, TRS_EMEM. */
+static int find_depth(trs_lu *lu, const trs_symbolic *d, int64_t *levels)
+{
+    const int64_t n = (int64_t)d->L->n;
+    int64_t *level = trs_lu_alloc(lu, n, sizeof *level, "the depth of a tree");
+    *levels = 0;
+    if (!level) return TRS_EMEM;
+    memset(level, 0, (size_t)n * sizeof *level);
+    for (int64_t j = 0; j < n; j++) {
+        if (level[j] >= *levels) *levels = level[j] + 1;
+        if (d->ptr[j] + 1 == d->ptr[j + 1]) continue;
+        const int32_t parent = d->idx[d->ptr[j] + 1];
+        if (level[parent] <= level[j]) level[parent] = level[j] + 1;
+    }
+    trs_lu_free(lu, level);
+    return TRS_OK;
+}
+
+static int find_order(trs_lu *lu, const trs_csc *A, const char *ordering, const int32_t *mate,
+                      trs_symbolic **d)
+{
+    const double zeros = lu->opt.device <= 0 || mate ? ZEROS : 0;
+    int rc = trs_symbolic_new(lu, A, ordering, mate, zeros, d);
+    if (!rc) rc = trs_symbolic_find(lu, *d);
+    return rc;
+}
+
+/* Is METIS's order much less deep than that of AMD, which has so many levels?  Then it replaces a->d. */
+static int try_metis(trs_lu *lu, const trs_csc *A, int64_t levels, analysis *a)
+{
+    trs_symbolic *other = NULL;
+    int64_t fewer;
+    int rc = find_order(lu, A, "metis", a->rows.mate, &other);
+    if (!rc) rc = find_depth(lu, other, &fewer);
+    if (!rc && (double)levels > MUCH_DEEPER * (double)fewer) {
+        trs_symbolic *const worse = a->d;
+        a->d = other;
+        other = worse;
+        a->chosen = true;
+    }
+    trs_symbolic_free(lu, other);
+    if (rc != TRS_ESUPPORT) return rc;
+    trs_forget(); /* this build has no METIS */
+    return TRS_OK;
+}
+
+/* The caller leaves the order to us. */
+static int choose_order(trs_lu *lu, const trs_csc *A, analysis *a)
+{
+    int64_t levels = 0;
+    int rc = find_order(lu, A, "amd", a->rows.mate, &a->d);
+    if (!rc) rc = find_depth(lu, a->d, &levels);
+    return rc || levels < MANY_LEVELS ? rc : try_metis(lu, A, levels, a);
+}
+
 static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool named, void **data)
 {
     *data = NULL;
@@ -49,10 +106,20 @@ static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool name
     if (!a) return TRS_EMEM;
     memset(a, 0, sizeof *a);
     int rc = find_pairs(lu, A, &a->rows);
-    const double zeros = lu->opt.device <= 0 || a->rows.mate ? ZEROS : 0;
-    ordering = order_of(lu, ordering);
-    if (!rc) rc = trs_symbolic_new(lu, A, ordering, a->rows.mate, zeros, &a->d);
-    if (!rc) rc = trs_symbolic_find(lu, a->d);
+    if (!rc && !ordering && lu->opt.device > 0) rc = choose_order(lu, A, a);
+    else if (!rc) rc = find_order(lu, A, ordering, a->rows.mate, &a->d);
+    a->rows.d = a->d;
+    if (!rc) rc = trs_ldlt_rows_make(lu, A, &a->rows);
+    return rc;
+}
+
+/* Return to AMD's order. */
+static int order_again(trs_lu *lu, const trs_csc *A, analysis *a)
+{
+    trs_symbolic_free(lu, a->d);
+    trs_ldlt_rows_free(lu, &a->rows);
+    a->chosen = false;
+    int rc = find_order(lu, A, "amd", a->rows.mate, &a->d);
     a->rows.d = a->d;
     if (!rc) rc = trs_ldlt_rows_make(lu, A, &a->rows);
     return rc;
@@ -68,9 +135,8 @@ static void release(trs_lu *lu, void *data)
     trs_lu_free(lu, a);
 }
 
-static int factor(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
+static int factor_in_order(trs_lu *lu, const trs_csc *A, const analysis *a, trs_factors *f)
 {
-    const analysis *a = data;
     f->cholesky = true;
     f->library = "LDL'";
     f->ordering = trs_cholmod_ordering_used(a->d->L);
@@ -89,6 +155,27 @@ static int factor(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
     if (!rc) rc = trs_ldlt_run(lu, A, &a->rows, f);
     if (rc) trs_lu_factors_free(lu, f);
     return rc;
+}
+
+/* As trs_lu_status defines it. */
+static double growth(const trs_csc *A, const trs_factors *f)
+{
+    double most = 0;
+    for (int64_t p = 0; p < A->nnz; p++) most = fmax(most, trs_csc_size(A, p));
+    return f->largest_l * f->largest_l / most;
+}
+
+static int factor(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
+{
+    analysis *a = data;
+    int rc = factor_in_order(lu, A, a, f);
+    const bool bad =
+        rc == TRS_EPIVOT || (!rc && (lu->info.boosted > 0 || growth(A, f) > MUCH_GROWTH));
+    if (!bad || !a->chosen) return rc;
+    if (rc) trs_forget();
+    trs_lu_factors_free(lu, f);
+    rc = order_again(lu, A, a);
+    return rc ? rc : factor_in_order(lu, A, a, f);
 }
 
 static int renew(trs_lu *lu, const trs_csc *A, const void *data, trs_factors *f)
