@@ -316,14 +316,31 @@ static int refuse_name(const char *name)
                     name, best);
 }
 
+static inline double larger(double a, double most)
+{
+    return a > most ? a : most; /* not a NaN */
+}
+
+/* max |x|, by four numbers, which do not wait for one another. */
+static double largest_number(const double *x, int64_t count)
+{
+    double most[4] = {0, 0, 0, 0};
+    int64_t p = 0;
+    for (; p + 4 <= count; p += 4)
+        for (int q = 0; q < 4; q++) most[q] = larger(fabs(x[p + q]), most[q]);
+    for (; p < count; p++) most[0] = larger(fabs(x[p]), most[0]);
+    return larger(larger(most[0], most[1]), larger(most[2], most[3]));
+}
+
 /* max |scale a|, by which the growth of later factors is measured. */
 static double largest_entry(const trs_csc *A, const double *scale)
 {
+    if (!A->is_complex && !scale) return largest_number(A->x, A->nnz);
     const int parts = A->is_complex ? 2 : 1;
     double most = 0;
     for (int64_t p = 0; p < A->nnz; p++) {
         const double *z = A->x + parts * p, s = scale ? scale[A->i[p]] : 1;
-        most = fmax(most, s * (fabs(z[0]) + (A->is_complex ? fabs(z[1]) : 0)));
+        most = larger(s * (fabs(z[0]) + (A->is_complex ? fabs(z[1]) : 0)), most);
     }
     return most;
 }
@@ -383,20 +400,27 @@ static int solve_first(trs_lu *lu, double *x, const double *b, double *work)
     return rc;
 }
 
+/* Number p of val, which may have two parts, goes to places [p] of A. */
+static void scatter(const trs_csc *A, const double *val, const int64_t *places)
+{
+    if (A->is_complex)
+        for (int64_t p = 0; p < A->nnz; p++)
+            memcpy(A->x + 2 * places[p], val + 2 * p, 2 * sizeof *val);
+    else
+        for (int64_t p = 0; p < A->nnz; p++) A->x[places[p]] = val[p];
+}
+
 /* New numbers for the factors in lu->f, which are not in the library.  places [p]: where entry p of mat is in the A that was
  * analysed.  *done = false and TRS_OK: A has to be factored from the beginning. */
 static int renew(trs_lu *lu, const trs_mat *mat, const int64_t *places, bool *done)
 {
     backend *b = lu->backend;
     trs_csc *A = &b->pattern;
-    const size_t size = A->is_complex ? 2 : 1;
     int64_t unlike = A->n;
     int rc = TRS_OK;
     *done = false;
     if (mat->dtype != (A->is_complex ? TRS_C64 : TRS_F64)) return TRS_OK;
-    for (int64_t p = 0; p < A->nnz; p++)
-        memcpy(A->x + size * (size_t)places[p], (const double *)mat->val + size * (size_t)p,
-               size * sizeof *A->x);
+    scatter(A, mat->val, places);
     if (!lu->half) rc = first_not_hermitian(lu, b, A, false, &unlike);
     if (rc || unlike < A->n) return rc;
     rc = b->method->renew(lu, A, b->symbolic, &lu->f);

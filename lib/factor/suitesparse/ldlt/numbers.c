@@ -25,7 +25,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { DEPTH = 8, WIDE = 8 };
+enum { DEPTH = 8, WIDE = 8, SHORT = 2 * WIDE };
 
 typedef double wide __attribute__((vector_size(64), aligned(sizeof(double)), may_alias));
 
@@ -160,10 +160,30 @@ TRS_INLINE double eliminate(job *b, int32_t j, int depth, int parts)
     return sum;
 }
 
+/* The same for a column that is a run of its own, is real, and has few rows: most runs of sparse factors. */
+static inline double eliminate_short(job *b, int32_t j)
+{
+    const trs_symbolic *d = b->r->d;
+    const int64_t end = b->end[j]++;
+    const int32_t *idx = d->idx;
+    const double w = b->y[j], l = w * b->inverse[j];
+    double *val = b->val, *y = b->y;
+    y[j] = 0;
+    for (int64_t p = d->ptr[j] + 1; p < end; p++) y[idx[p]] -= val[p] * w;
+    val[end] = l;
+    return l * w;
+}
+
+static inline bool is_short(const job *b, int32_t j)
+{
+    return b->end[j] - b->r->d->ptr[j] < SHORT && !(b->block && is_block(b, j));
+}
+
 /* The same for a run of any length.  A block is not parted. */
 TRS_INLINE double eliminate_run(job *b, int32_t j, int32_t length, int parts)
 {
     double sum = 0;
+    if (parts == 1 && length == 1 && is_short(b, j)) return eliminate_short(b, j);
     while (length > 0) {
         int depth = DEPTH;
         while (depth > length || (depth > 1 && b->block && is_block(b, j + depth - 1))) depth /= 2;
@@ -304,7 +324,7 @@ TRS_INLINE double scale_numbers(double *val, double root, int64_t count)
     double largest = 0;
     for (int64_t p = 0; p < count; p++) {
         val[p] *= root;
-        if (fabs(val[p]) > largest) largest = fabs(val[p]);
+        largest = fabs(val[p]) > largest ? fabs(val[p]) : largest;
     }
     return largest;
 }
