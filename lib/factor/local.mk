@@ -5,7 +5,7 @@ libcore_la_SOURCES += lib/factor/determinant.c lib/factor/incomplete/fill.c lib/
 	lib/factor/incomplete/threshold.c lib/factor/incomplete/threshold.h lib/factor/suitesparse/core_table.h lib/factor/lu.c lib/factor/lu.h \
 	lib/factor/lu_csc.c lib/factor/lu_first.c lib/factor/lu_first.h lib/factor/lu_hosted.h lib/factor/lu_import.c lib/factor/lu_mat.c lib/factor/lu_mat.h lib/factor/lu_refine.c lib/factor/lu_refine.h lib/factor/lu_solve.c lib/factor/lu_update.c lib/factor/lu_work.c \
 	lib/factor/order.c lib/factor/order.h \
-	lib/factor/device/complete.c lib/factor/device/complete_factors.c \
+	lib/factor/device/blocks.c lib/factor/device/complete.c lib/factor/device/complete_factors.c \
 	lib/factor/device/complete_fill.c lib/factor/device/complete_fill.h \
 	lib/factor/again/again.c lib/factor/again/again.h lib/factor/again/again_fronts.h lib/factor/again/again_number.h \
 	lib/factor/again/front_numbers.c lib/factor/again/fronts.c \
@@ -24,7 +24,8 @@ tests_factor_t_ilu_SOURCES = tests/factor/t_ilu.c $(INCOMPLETE)
 tests_factor_t_fill_SOURCES = tests/factor/t_fill.c $(INCOMPLETE)
 tests_factor_t_threshold_SOURCES = tests/factor/t_threshold.c $(INCOMPLETE)
 if HAVE_CUDA
-check_PROGRAMS += tests/factor/t_ilu_device
+check_PROGRAMS += tests/factor/t_ilu_device tests/factor/t_blocks_device
+tests_factor_t_blocks_device_SOURCES = tests/factor/t_blocks_device.c $(THERE) $(INCOMPLETE)
 tests_factor_t_ilu_device_SOURCES = tests/factor/t_ilu_device.c $(THERE) $(INCOMPLETE)
 endif
 if HAVE_SUITESPARSE

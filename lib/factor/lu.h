@@ -92,7 +92,7 @@ struct trs_lu {
     bool refreshes; /* plans take values that are on the device, in the order of a stream */
     bool host_only; /* no kernel refactors these factors on the device */
     bool refactors; /* new values that do not suit the pivots are factored on the host */
-    /* incomplete factors by blocks on the host, in place of plans; they belong to the backend; NULL: there are none */
+    /* incomplete factors by blocks, in place of plans; those on a device are in lu->device, and these have no arrays; they belong to the backend; NULL: there are none */
     const struct trs_ilu_blocks *blocks;
     double growth_limit; /* of complete factors on a device */
     /* of incomplete factors, as in trs_ilu_options; boost also of L D L^H, as in trs_factor_options */
@@ -171,7 +171,8 @@ struct trs_lu_work {
     /* [width] for plans of complete factors in single precision, else NULL: what the columns of b, and then those of y, are
      * multiplied by, a power of two; on a device, the size of a column, next to which the power is */
     double *power;
-    struct trs_stage_progress *progress; /* of solves by blocks; else NULL */
+    struct trs_stage_progress *progress; /* of solves by blocks on the host; else NULL */
+    void *sweeps; /* [2*n] on a device, between the sweeps of solves by blocks; else NULL */
 };
 
 trs_dtype trs_lu_single(trs_dtype t);         /* the type in single precision, real or complex */

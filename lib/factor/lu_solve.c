@@ -275,10 +275,26 @@ static int solve_unpermuted(const job *j, int64_t ldb, int64_t ldx)
     return rc;
 }
 
+static int solve_by_blocks_there(const job *j)
+{
+    const trs_lu_device *d = j->lu->device;
+    const trs_block_solve s = {.op = j->op,
+                               .nrhs = j->nrhs,
+                               .transposed = j->op != TRS_N,
+                               .val = d->val,
+                               .work = j->work->sweeps,
+                               .b = j->b,
+                               .x = j->x,
+                               .stream = j->exec->stream};
+    const int rc = trs_gpu_use(&j->work->ctx);
+    return rc ? rc : trs_gpu_blocks_solve(d->blocks, &s);
+}
+
 static int solve_by_blocks(const job *j)
 {
     const trs_options *opt = &j->lu->opt;
     int threads = j->exec->threads;
+    if (j->work->on_device) return solve_by_blocks_there(j);
     if (threads <= 0) threads = opt->threads > 0 ? opt->threads : trs_default_threads();
     trs_ilu_blocks_solve(j->lu->blocks, j->op, j->nrhs, j->b, j->x, threads, j->work->progress);
     return TRS_OK;

@@ -36,14 +36,24 @@ static void free_vector(trs_lu_work *w, void *p)
     else trs_free(&w->ctx.mem, p);
 }
 
+/* What a solve by blocks needs. */
+static int make_sweeps(trs_lu_work *w)
+{
+    const trs_ilu_blocks *m = w->lu->blocks;
+    if (w->on_device) {
+        const int rc = trs_gpu_use(&w->ctx);
+        if (rc) return rc;
+        w->sweeps = trs_gpu_new(&w->ctx, 2 * w->n, trs_size(w->lu->dtype), "work vectors");
+        return w->sweeps ? TRS_OK : TRS_EMEM;
+    }
+    w->progress = trs_new(&w->ctx, trs_ilu_blocks_progress(m), sizeof *w->progress, "stages");
+    return w->progress ? TRS_OK : TRS_EMEM;
+}
+
 /* Memory for y and, where its numbers need to be kept in range, for its powers of two. */
 static int make_vectors(trs_lu_work *w)
 {
-    const trs_ilu_blocks *m = w->lu->blocks;
-    if (m) {
-        w->progress = trs_new(&w->ctx, trs_ilu_blocks_progress(m), sizeof *w->progress, "stages");
-        return w->progress ? TRS_OK : TRS_EMEM;
-    }
+    if (w->lu->blocks) return make_sweeps(w);
     if (!w->lu->f.P) return TRS_OK;
     int rc = TRS_OK;
     if (w->on_device) rc = trs_gpu_use(&w->ctx);
@@ -104,6 +114,7 @@ void trs_lu_work_destroy(trs_lu_work *w)
     free_vector(w, w->y);
     free_vector(w, w->r);
     free_vector(w, w->power);
+    free_vector(w, w->sweeps);
     trs_free(&w->ctx.mem, w->progress);
     const trs_memory mem = w->ctx.mem;
     trs_free(&mem, w);

@@ -137,7 +137,7 @@ static void fill_and_orderings(void **state)
                                                      .ordering = (trs_ilu_ordering)o});
 }
 
-/* Blocks of 2 to 8, and the triangle of a Hermitian matrix alone. */
+/* The numbers of blocks of 2 to 8, and the triangle of a Hermitian matrix alone. */
 static void blocks(void **state)
 {
     (void)state;
@@ -155,7 +155,7 @@ static void blocks(void **state)
                 for (int64_t p = ptr[l] - 1; p < ptr[l + 1] - 1; p++)
                     for (int i = 0; i < b && idx[p] == l + 1; i++)
                         val[p * b * b + i * b + i] = 30 + uniform();
-            const trs_ilu_options opt = {.block = 1}; /* by numbers, as on a device */
+            const trs_ilu_options opt = {.block = 1}; /* by numbers */
             check(&m, &opt);
         }
 }

@@ -10,7 +10,6 @@
 #include "base/debug.h"
 #include "base/device.h"
 #include "core/refresh.h"
-#include "factor/incomplete/ilu.h"
 #include "factor/lu_mat.h"
 
 #include <inttypes.h>
@@ -85,6 +84,7 @@ void trs_lu_device_free(trs_lu *lu)
     if (!d) return;
     trs_elimination_destroy(d->elimination);
     trs_fronts_destroy(d->fronts);
+    trs_gpu_blocks_free(d->blocks);
     trs_gpu_lu_rows_free(&d->ctx, &d->rows);
     trs_gpu_branch_free(&d->ctx, d->branch);
     void *const all[] = {d->val,   d->sent,    d->converted, d->rounded,
@@ -167,11 +167,13 @@ static void triangles(const trs_lu *lu, trs_mat *L, trs_mat *U)
 /* There may be plans, but no memory for the vectors between them. */
 static bool has_plans(const trs_lu *lu)
 {
+    if (lu->device->blocks) return lu->own;
     return lu->l && (lu->u || lu->f.cholesky) && lu->own;
 }
 
 static bool can_refresh(const trs_lu *lu)
 {
+    if (lu->device->blocks) return lu->own;
     return has_plans(lu) && trs_plan_refreshes(lu->l) && (!lu->u || trs_plan_refreshes(lu->u));
 }
 
@@ -196,6 +198,7 @@ static int feed_plans(trs_lu *lu, void *stream)
     const bool had = has_plans(lu);
     const double start = trs_now();
     trs_mat L, U;
+    if (d->blocks) return had ? TRS_OK : trs_lu_vectors(lu);
     triangles(lu, &L, &U);
     if (lu->u && can_refresh(lu)) return refresh_both(lu, &L, &U, stream);
     int rc = trs_lu_plan_of(lu, &lu->l, &L, "L", stream);
@@ -212,6 +215,8 @@ static int feed_plans(trs_lu *lu, void *stream)
 static int growth_of_plans(trs_lu *lu, void *stream, double *growth)
 {
     double second = 0;
+    *growth = 0;
+    if (lu->device->blocks) return TRS_OK;
     int rc = trs_plan_growth(lu->l, stream, growth);
     if (!rc && lu->u) rc = trs_plan_growth(lu->u, stream, &second);
     if (!(second <= *growth)) *growth = second;
@@ -254,7 +259,9 @@ static bool lacks_diagonal(trs_lu_device *d, int64_t k)
 static int say_fault(trs_lu *lu, const trs_elimination_outcome *o)
 {
     const int64_t k = (int64_t)(o->first / 4);
-    return trs_ilu_say_fault(lu, k, (trs_ilu_fault)(o->first % 4), lacks_diagonal(lu->device, k));
+    const trs_ilu_fault fault = (trs_ilu_fault)(o->first % 4);
+    if (lu->blocks) return trs_ilu_say_block_fault(lu, lu->blocks, k, fault);
+    return trs_ilu_say_fault(lu, k, fault, lacks_diagonal(lu->device, k));
 }
 
 /* The code and the sentence for what elimination found. */
@@ -306,6 +313,7 @@ int trs_lu_device_status(trs_lu *lu, int64_t *bad, int64_t *first, double *growt
     if (rc) return rc;
     *bad = (int64_t)o.bad;
     *first = o.bad ? (int64_t)(o.first / 4) : -1;
+    if (o.bad && lu->blocks) *first *= lu->blocks->b;
     if (o.bad && lu->f.P) *first = lu->f.P[*first]; /* the row of A */
     *growth = growth_of(&o);
     rc = judge(lu, &o);
@@ -345,6 +353,8 @@ static int compute(trs_lu_device *d, const void *a, void *stream)
                                       stream, d->boost, d->sign, d->signs};
     const trs_elimination_job job = {a,          d->val, d->shift, d->boost,
                                      d->outcome, stream, d->sign,  d->signs};
+    const trs_block_job by_blocks = {a, d->val, d->shift, d->boost, d->outcome, stream};
+    if (d->blocks) return trs_gpu_blocks_factor(d->blocks, &by_blocks);
     if (d->fronts) return trs_fronts_run(d->fronts, &by_fronts);
     return trs_elimination_run(d->elimination, &job);
 }

@@ -10,8 +10,10 @@
 #define TRS_LU_DEVICE_H
 
 #include "base/device.h"
+#include "elimination/block_factors.h"
 #include "elimination/fronts.h"
 #include "elimination/lu_rows.h"
+#include "factor/incomplete/ilu_blocks.h"
 #include "factor/lu.h"
 
 typedef struct trs_lu_device {
@@ -29,7 +31,8 @@ typedef struct trs_lu_device {
     double limit;       /* of the growth */
     bool waits;         /* updates wait, and return errors of pivots and growth */
 
-    trs_fronts *fronts; /* NULL: what follows computes the factors */
+    trs_block_factors *blocks; /* not NULL: val has factors by blocks, and there are no plans */
+    trs_fronts *fronts;        /* NULL: what follows computes the factors */
     /* of fronts, until the plans are made: ptr and idx of L, and of U, on the device */
     void *pattern[4];
     trs_elimination *elimination;
@@ -72,6 +75,9 @@ int trs_lu_device_fetch(trs_lu *lu);
 /* Wait, and copy S of L S L^H to lu->f; lu->info counts the pivots that were boosted.  TRS_ESTATE: a pivot was bad. */
 int trs_lu_device_signs(trs_lu *lu);
 void trs_lu_device_free(trs_lu *lu);
+
+/* As trs_lu_device_make for the pattern m of blocks, which is on the host.  If *made, lu->blocks is m, without its arrays. */
+int trs_lu_blocks_make(trs_lu *lu, const trs_mat *A, trs_ilu_blocks *m, bool waits, bool *made);
 
 /* ---- complete factors (complete.c) -------------------------------------------------------------- */
 

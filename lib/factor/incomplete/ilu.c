@@ -246,8 +246,8 @@ int trs_ilu_say_fault(const trs_lu *lu, int64_t k, trs_ilu_fault fault, bool mis
                     lu->f.library, what[fault], missing ? " (A has no diagonal entry there)" : "");
 }
 
-static int say_block_fault(const trs_lu *lu, const trs_ilu_blocks *m, int64_t k,
-                           trs_ilu_fault fault)
+int trs_ilu_say_block_fault(const trs_lu *lu, const trs_ilu_blocks *m, int64_t k,
+                            trs_ilu_fault fault)
 {
     const int64_t first = k * m->b + lu->base;
     return trs_fail(TRS_EPIVOT, "rows %" PRId64 " to %" PRId64 ": the diagonal block of %s is %s",
@@ -267,7 +267,7 @@ static int take_outcome(trs_lu *lu, ilu *s, const trs_ilu_outcome *o)
     lu->bad = o->bad;
     if (m->b) {
         lu->first_bad = o->first * m->b;
-        return say_block_fault(lu, m, o->first, o->fault);
+        return trs_ilu_say_block_fault(lu, m, o->first, o->fault);
     }
     lu->first_bad = lu->f.P ? lu->f.P[o->first] : o->first;
     /* src = NULL: A has every diagonal entry, and its values are in order */
@@ -371,6 +371,8 @@ static int check(trs_lu *lu, const ilu *s, const trs_mat *A)
 static int update(trs_lu *lu, const trs_mat *A)
 {
     ilu *s = lu->backend;
+    if (lu->device && lu->blocks)
+        return trs_fail(TRS_ESTATE, "update: the factors are on a device");
     if (!lu->blocks && (!lu->l || !s->rows.topo))
         return trs_fail(TRS_ESTATE, "update: the pattern was never analysed");
     lu->ready = false;
@@ -380,6 +382,16 @@ static int update(trs_lu *lu, const trs_mat *A)
     if (!rc) rc = trs_lu_vectors(lu);
     lu->ready = !rc;
     return rc;
+}
+
+static void name_factors(ilu *s, trs_ilu_method method)
+{
+    const char *kind = s->rows.cholesky ? "IC" : "ILU";
+    if (method == TRS_DILU) kind = "DILU";
+    if (method == TRS_BLOCK_JACOBI) kind = "Jacobi";
+    if (is_diagonal(method)) snprintf(s->name, sizeof s->name, "%s", kind);
+    else if (s->drops) snprintf(s->name, sizeof s->name, "%sT", kind);
+    else snprintf(s->name, sizeof s->name, "%s(%d)", kind, s->level);
 }
 
 /* ---- the first factors ---------------------------------------------------------------------- */
@@ -414,31 +426,33 @@ static int choose_block(trs_context *ctx, const ilu *s, const trs_mat *A,
     return trs_fail(TRS_EARG, "block = %d, but n = %" PRId64 " is not a multiple", *b, A->n);
 }
 
-/* As factor_here, by blocks of b x b. */
-static int factor_by_blocks(trs_context *ctx, trs_lu *lu, const trs_mat *A, trs_ilu_method method,
-                            int b)
+/* Make the pattern of blocks of b x b, in place of the rows. */
+static int make_blocks(trs_context *ctx, trs_lu *lu, const trs_mat *A, trs_ilu_method method, int b)
 {
     ilu *s = lu->backend;
     trs_ilu_blocks *m = &s->blocks;
     const bool diagonal = method == TRS_BLOCK_JACOBI;
     const unsigned transposed = lu->opt.ops & (1u << TRS_T | 1u << TRS_H);
-    const double start = trs_now();
     *m = (trs_ilu_blocks){.b = b, .dtype = A->dtype, .diagonal_only = method == TRS_DILU};
     m->shift = s->rows.shift, m->boost = s->rows.boost;
     m->threads = count_threads(lu);
     ctx->limit = lu->opt.memory_limit;
-    const int rc = trs_ilu_blocks_make(ctx, &s->rows.t, diagonal, transposed, m);
-    trs_tri_free(ctx, &s->rows.t);
-    if (rc) return rc;
+    return trs_ilu_blocks_make(ctx, &s->rows.t, diagonal, transposed, m);
+}
+
+/* What the info says of these factors. */
+static void show_blocks(trs_lu *lu, const trs_mat *A, double seconds)
+{
+    ilu *s = lu->backend;
+    const trs_ilu_blocks *m = &s->blocks;
+    const int b = m->b;
     snprintf(s->name + strlen(s->name), sizeof s->name - strlen(s->name), ", blocks of %d", b);
-    lu->blocks = m;
     lu->f.L.n = lu->f.U.n = A->n;
     lu->f.L.dtype = lu->f.U.dtype = A->dtype;
-    trs_lu_set_info(lu, trs_now() - start);
+    trs_lu_set_info(lu, seconds);
     lu->info.block = b;
     lu->info.nnz_l = m->side[0].begin[0][m->n] * b * b + A->n; /* with the ones of its diagonal */
     lu->info.nnz_u = (m->count - m->side[0].begin[0][m->n]) * b * b;
-    return update(lu, A);
 }
 
 /* By blocks if A has any, else by numbers. */
@@ -446,11 +460,44 @@ static int factor_on_host(trs_context *ctx, trs_lu *lu, const trs_mat *A,
                           const trs_ilu_options *opt)
 {
     ilu *s = lu->backend;
-    int b;
-    const int rc = choose_block(ctx, s, A, opt, &b);
-    if (rc) trs_tri_free(ctx, &s->rows.t);
+    const double start = trs_now();
+    int b, rc = choose_block(ctx, s, A, opt, &b);
+    if (!rc && !b) return factor_here(lu, A);
+    if (!rc) rc = make_blocks(ctx, lu, A, opt->method, b);
+    trs_tri_free(ctx, &s->rows.t);
     if (rc) return rc;
-    return b ? factor_by_blocks(ctx, lu, A, opt->method, b) : factor_here(lu, A);
+    lu->blocks = &s->blocks;
+    show_blocks(lu, A, trs_now() - start);
+    return update(lu, A);
+}
+
+/* On the device, by blocks of the rows, which the host has; *made: they are made.  A: its values may be there. */
+static int factor_blocks_there(trs_context *ctx, trs_lu *lu, const trs_mat *A,
+                               const trs_ilu_options *opt, const trs_mat *host, bool *made)
+{
+    ilu *s = lu->backend;
+    const double start = trs_now();
+    int b, rc = choose_block(ctx, s, host, opt, &b);
+    if (rc || !b) return rc;
+    rc = make_blocks(ctx, lu, A, opt->method, b);
+    if (rc) return rc;
+    show_blocks(lu, A, trs_now() - start);
+    rc = trs_lu_blocks_make(lu, A, &s->blocks, !opt->defer, made);
+    if (*made || rc) return rc;
+    trs_ilu_blocks_free(&lu->mem, &s->blocks);
+    s->blocks.b = 0;
+    lu->info.block = 0;
+    name_factors(s, opt->method);
+    if (!is_diagonal(opt->method)) return TRS_OK;
+    return trs_fail(TRS_ESUPPORT, "the device has no kernel for so many products of blocks");
+}
+
+/* Are factors on a device to be by blocks?  In the entries of a matrix they are only searched for on the host. */
+static bool wants_blocks(const trs_mat *A, const trs_ilu_options *opt)
+{
+    if (is_diagonal(opt->method) || !may_have_blocks(opt)) return is_diagonal(opt->method);
+    if (opt->block) return opt->block > 1;
+    return A->format == TRS_BSR && A->block > 1 && A->block <= TRS_BLOCK_MOST;
 }
 
 /* Factor A on the device, unless *made becomes false.  t: the rows, on the host; NULL: the pattern is that of A. */
@@ -491,14 +538,17 @@ static int factor(trs_lu *lu, const trs_mat *A, const trs_ilu_options *opt)
     trs_context ctx = {.mem = lu->mem, .base = lu->base, .threads = count_threads(lu)};
     trs_mat host;
     const bool there = lu->opt.device > 0, as_a = has_rows(lu, s, A);
+    const bool by_blocks = there && wants_blocks(A, opt);
     bool made = false;
     int rc = TRS_OK;
-    if (there && as_a) rc = factor_there(lu, A, NULL, opt, &made);
+    if (there && as_a && !by_blocks) rc = factor_there(lu, A, NULL, opt, &made);
     if (rc || made) return rc;
     ctx.device = A->device > 0 ? A->device - 1 : 0;
     rc = trs_mat_fetch(&ctx, A, true, &host);
     if (!rc) rc = make_rows(&ctx, lu, s, &host, &s->rows.t);
-    if (!rc && there && !as_a)
+    if (!rc && by_blocks)
+        rc = factor_blocks_there(&ctx, lu, is_near(lu, A) ? A : &host, opt, &host, &made);
+    if (!rc && there && !made && (by_blocks || !as_a))
         rc = factor_there(lu, is_near(lu, A) ? A : &host, &s->rows.t, opt, &made);
     if (rc || made) trs_tri_free(&ctx, &s->rows.t);
     else if (there) rc = factor_here(lu, &host);
@@ -523,8 +573,6 @@ static int check_block(const trs_ilu_options *opt)
         return trs_fail(
             TRS_EARG,
             "TRS_DILU and TRS_BLOCK_JACOBI take neither level, ordering, solver nor pivot");
-    if (plan->device > 0)
-        return trs_fail(TRS_ESUPPORT, "TRS_DILU and TRS_BLOCK_JACOBI are for plans on the host");
     return TRS_OK;
 }
 
@@ -556,16 +604,6 @@ static int factor_whole(trs_lu *lu, const trs_mat *A, const trs_ilu_options *opt
     s->shape = trs_lu_shape(A);
     lu->info.nnz_a = A->format == TRS_DENSE ? A->n * A->n : trs_value_count(A);
     return factor(lu, A, opt);
-}
-
-static void name_factors(ilu *s, trs_ilu_method method)
-{
-    const char *kind = s->rows.cholesky ? "IC" : "ILU";
-    if (method == TRS_DILU) kind = "DILU";
-    if (method == TRS_BLOCK_JACOBI) kind = "Jacobi";
-    if (is_diagonal(method)) snprintf(s->name, sizeof s->name, "%s", kind);
-    else if (s->drops) snprintf(s->name, sizeof s->name, "%sT", kind);
-    else snprintf(s->name, sizeof s->name, "%s(%d)", kind, s->level);
 }
 
 static int ilu_of(trs_lu **lu, const trs_mat *mat, const trs_ilu_options *opt)

@@ -176,9 +176,8 @@ static int transpose_pattern(trs_context *ctx, trs_ilu_blocks *m)
 
 /* ---- levels ----------------------------------------------------------------------------------- */
 
-/* level [i] of each row of L, or of U; returns how many there are. */
-static int32_t number_levels(const trs_ilu_blocks *m, const trs_ilu_block_side *s, int h,
-                             int32_t *level)
+int32_t trs_ilu_block_levels_of(const trs_ilu_blocks *m, const trs_ilu_block_side *s, int h,
+                                int32_t *level)
 {
     int32_t levels = 0;
     for (int32_t k = 0; k < m->n; k++) {
@@ -226,7 +225,7 @@ static int find_levels(trs_context *ctx, const trs_ilu_blocks *m, trs_ilu_block_
     int rc = TRS_EMEM;
     v->topo = level ? trs_new(ctx, m->n, sizeof *v->topo, "the order of levels") : NULL;
     if (v->topo) {
-        const int32_t levels = number_levels(m, s, h, level);
+        const int32_t levels = trs_ilu_block_levels_of(m, s, h, level);
         start = trs_new(ctx, (int64_t)levels + 1, sizeof *start, "levels");
         v->stage = start ? trs_new(ctx, levels, sizeof *v->stage, "stages") : NULL;
         if (v->stage) {
@@ -264,8 +263,11 @@ void trs_ilu_blocks_free(const trs_memory *mem, trs_ilu_blocks *m)
         trs_ilu_block_side *s = &m->side[k];
         trs_free_all(mem, s->begin[0], s->begin[1], s->idx, s->val, s->levels[0].topo,
                      s->levels[0].stage, s->levels[1].topo, s->levels[1].stage);
+        *s = (trs_ilu_block_side){0};
     }
     trs_free_all(mem, m->src, m->from, m->where, m->progress);
+    m->src = m->from = m->where = NULL;
+    m->progress = NULL;
 }
 
 /* ---- values ----------------------------------------------------------------------------------- */

@@ -57,7 +57,14 @@ int trs_ilu_block_size(trs_context *ctx, const trs_tri *t);
  * Returns TRS_OK, TRS_EMEM.  The caller frees m. */
 int trs_ilu_blocks_make(trs_context *ctx, const trs_tri *t, bool diagonal, bool transposed,
                         trs_ilu_blocks *m);
+/* Free the arrays; the numbers of rows and blocks stay. */
 void trs_ilu_blocks_free(const trs_memory *mem, trs_ilu_blocks *m);
+/* level [n] of each row of L (h = 0), or of U (h = 1), from 0; returns how many there are. */
+int32_t trs_ilu_block_levels_of(const trs_ilu_blocks *m, const trs_ilu_block_side *s, int h,
+                                int32_t *level);
+/* The code and the sentence for a bad diagonal block in row k of blocks. */
+int trs_ilu_say_block_fault(const trs_lu *lu, const trs_ilu_blocks *m, int64_t k,
+                            trs_ilu_fault fault);
 /* Take the caller's values.  TRS_OK, or TRS_EMATRIX: one is not finite. */
 int trs_ilu_blocks_values(const trs_context *ctx, trs_ilu_blocks *m, const void *val);
 /* Compute the factors of these values. */
