@@ -1306,7 +1306,7 @@ typedef struct trs_ilu_options {
  * that A lacks becomes an entry of the factors, as fill does, with the value zero before
  * elimination.
  *
- * ILU(0) of a matrix of b x b blocks is computed and solved with by blocks, on the host: L, U and
+ * ILU(0) of a matrix of b x b blocks is computed and solved with by blocks: L, U and
  * inverses of the diagonal blocks take 4 bytes and b^2 numbers a block, and as much again if
  * opt->plan.ops has TRS_T or TRS_H.  Rows are exchanged within a diagonal block, so that a zero on
  * the diagonal is no bad pivot; where none are exchanged, M is that of the numbers.  boost counts
@@ -1314,12 +1314,15 @@ typedef struct trs_ilu_options {
  * b, 2 <= b <= 8, has such blocks.  In other matrices with n >= 1000, b is the largest number up to
  * 8 that divides n and for which blocks with an entry are full to nine tenths in the mean; what
  * they lack becomes an entry, with the value zero before.  Factors are by numbers if opt->block is
- * 1, with fill, an ordering, a named solver, TRS_PIVOT_SKIP or TRS_PIVOT_REPLACE, and on a device.
+ * 1, with fill, an ordering, a named solver, TRS_PIVOT_SKIP or TRS_PIVOT_REPLACE.  On a device
+ * blocks are not searched for: those of a BSR, and opt->block, count.  It takes factors by numbers
+ * if blocks have more than 64 products each.  The host makes the pattern.
  * Factors by blocks have no plans and no triangles of numbers: trs_lu_info.l and u are NULL, and
  * trs_lu_factors returns TRS_ESUPPORT, and so does trs_lu_batch_create.
  *
- * DILU and block Jacobi are always by blocks, which may be numbers (b = 1), on the host and in the
- * natural ordering.  Of DILU only the diagonal is computed, which takes a fraction of the time of
+ * DILU and block Jacobi are always by blocks, which may be numbers (b = 1), and in the natural
+ * ordering.  On a device, too, b is found for them.  Of DILU only the diagonal is computed, which
+ * takes a fraction of the time of
  * ILU(0): d(i) = a(i, i) - sum_(k < i) a(i, k) d(k)^-1 a(k, i).
  *
  * The threads of opt->plan.threads, but at most 16, also compute the factors.  Each thread takes
@@ -1328,8 +1331,8 @@ typedef struct trs_ilu_options {
  *
  * If opt->plan is for a device and trs_lu_info.kernel is not NULL, the device computes the
  * factors.  They equal those of the host up to rounding, and have the same bits every time.  No
- * data passes through the host if A is on this device in CSR, CSC or BSR, without fill, and in
- * the natural ordering.
+ * data passes through the host if A is on this device in CSR, CSC or BSR, without fill, in the
+ * natural ordering, and by numbers; by blocks, the first A does.
  *
  * ILUT and ICT find the pattern of the first A, for which they need its values, on one thread of
  * the host.
@@ -1342,8 +1345,8 @@ typedef struct trs_ilu_options {
  *     TRS_EPIVOT ; a pivot is zero, not positive or not finite, or a diagonal block singular.  The
  *         message names the row of A, or the rows, with the first one.  The caller can update the
  *         factors with new values.
- *     TRS_ESUPPORT ; A is on a device and opt->plan is for the host; or DILU or block Jacobi on a
- *         device.
+ *     TRS_ESUPPORT ; A is on a device and opt->plan is for the host; or DILU on a device has more
+ *         than 64 products for each block.
  * Source: Meijerink and van der Vorst 1977; Saad, Iterative Methods for Sparse Linear Systems,
  * 10.2, 10.3; Pommerell 1992 (DILU); Hysom and Pothen 2001; Li, Saad and Chow 2003; Cuthill and
  * McKee 1969. */

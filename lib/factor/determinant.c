@@ -225,9 +225,6 @@ static int multiply_factors(const trs_lu *lu, trs_det *det)
     const int64_t n = f->L.n;
     product d = {.re = 1};
     bool odd = false;
-    if (f->incomplete)
-        return trs_fail(TRS_ESUPPORT,
-                        "determinant: incomplete factors are those of another matrix than A");
     int rc = TRS_OK;
     if (!f->cholesky) rc = find_parity(&ctx, f->P, n, &odd);
     if (!rc && !f->cholesky) rc = find_parity(&ctx, f->Q, n, &odd);
@@ -253,6 +250,9 @@ static int of_factors(const trs_lu *lu, trs_det *det)
     int rc = trs_lu_settle(lu);
     if (rc) return rc;
     if (!lu->ready) return trs_fail(TRS_ESTATE, "determinant: there are no factors");
+    if (lu->f.incomplete)
+        return trs_fail(TRS_ESUPPORT,
+                        "determinant: incomplete factors are those of another matrix than A");
     if (lu->device) rc = trs_lu_device_fetch((trs_lu *)lu);
     else rc = trs_lu_again_fetch((trs_lu *)lu);
     if (rc) return rc;

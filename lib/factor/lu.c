@@ -300,14 +300,14 @@ int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P, 
                    const double **scale)
 {
     trs_enter();
-    const int rc = lu ? show((trs_lu *)lu) : TRS_OK;
-    if (rc) return trs_leave(rc);
     if (lu && lu->blocks)
         return trs_leave(
             trs_fail(TRS_ESUPPORT,
                      "factors: those of %s are blocks; with block = 1 in trs_ilu_options, "
                      "they are triangles of numbers",
                      lu->f.library));
+    const int rc = lu ? show((trs_lu *)lu) : TRS_OK;
+    if (rc) return trs_leave(rc);
     if (!lu || !lu->ready || !lu->f.L.ptr)
         return trs_leave(trs_fail(TRS_EARG, "factors: there are none"));
     if (L) *L = lu->f.L;

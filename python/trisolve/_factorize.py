@@ -237,7 +237,7 @@ def ilu0(A: AnyMatrix, level: int = 0, ordering: Ordering = "natural", shift: fl
     defer : bool
         On a GPU updates do not wait for the pivots; `Factors.status` tells.
     block_size : int, optional
-        Factors by blocks of this size, 2 to 8, on the host without fill in the natural order: updates and solves are
+        Factors by blocks of this size, 2 to 8, without fill in the natural order: updates and solves are
         faster, zeros on the diagonal are allowed where the diagonal blocks are not singular, and there are no `L`
         and `U`; M.H needs ``ops="NH"``.  1: factors by numbers.  0: the size is found in the pattern.  None: that of
         a BSR matrix, else 1.

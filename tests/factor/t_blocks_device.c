@@ -72,7 +72,7 @@ static bool nowhere(int i, int j, int blocks)
     return false;
 }
 
-/* at_random is asked twice, so the pattern is drawn first. */
+/* Blocks at random, backwards in each row. */
 static trs_mat random_bsr(int blocks, int b, trs_dtype t, bool weak)
 {
     trs_mat m = bsr_new(blocks, (int64_t)blocks * blocks, b, t);
@@ -251,6 +251,8 @@ static void of_entries(void **state)
         trs_lu *host = factored(&m, opt, TRS_HOST, 3), *dev = factored(&d, opt, TRS_CUDA(0), 3);
         compare(dev, host, &m, 3);
         assert_int_equal(trs_lu_factors(dev, NULL, NULL, NULL, NULL, NULL), TRS_ESUPPORT);
+        trs_det det;
+        assert_int_equal(trs_lu_determinant(dev, &det), TRS_ESUPPORT);
         trs_lu_destroy(host);
         trs_lu_destroy(dev);
         away(&d);

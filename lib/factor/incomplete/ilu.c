@@ -532,27 +532,38 @@ static bool has_rows(const trs_lu *lu, const ilu *s, const trs_mat *A)
            is_near(lu, A);
 }
 
+/* Factor the rows, which were made of A on the host, there or on the device; they belong to the lu, or are freed. */
+static int factor_rows(trs_context *ctx, trs_lu *lu, const trs_mat *A, const trs_mat *host,
+                       const trs_ilu_options *opt)
+{
+    ilu *s = lu->backend;
+    const trs_mat *near = is_near(lu, A) ? A : host;
+    const bool by_blocks = wants_blocks(A, opt), tried = has_rows(lu, s, A) && !by_blocks;
+    bool made = false;
+    int rc = TRS_OK;
+    if (lu->opt.device <= 0) return factor_on_host(ctx, lu, host, opt);
+    if (by_blocks) rc = factor_blocks_there(ctx, lu, near, opt, host, &made);
+    if (!rc && !made && !tried) rc = factor_there(lu, near, &s->rows.t, opt, &made);
+    if (!rc && !made) return factor_here(lu, host);
+    trs_tri_free(ctx, &s->rows.t);
+    return rc;
+}
+
 static int factor(trs_lu *lu, const trs_mat *A, const trs_ilu_options *opt)
 {
     ilu *s = lu->backend;
     trs_context ctx = {.mem = lu->mem, .base = lu->base, .threads = count_threads(lu)};
     trs_mat host;
-    const bool there = lu->opt.device > 0, as_a = has_rows(lu, s, A);
-    const bool by_blocks = there && wants_blocks(A, opt);
     bool made = false;
     int rc = TRS_OK;
-    if (there && as_a && !by_blocks) rc = factor_there(lu, A, NULL, opt, &made);
+    if (lu->opt.device > 0 && has_rows(lu, s, A) && !wants_blocks(A, opt))
+        rc = factor_there(lu, A, NULL, opt, &made);
     if (rc || made) return rc;
     ctx.device = A->device > 0 ? A->device - 1 : 0;
     rc = trs_mat_fetch(&ctx, A, true, &host);
     if (!rc) rc = make_rows(&ctx, lu, s, &host, &s->rows.t);
-    if (!rc && by_blocks)
-        rc = factor_blocks_there(&ctx, lu, is_near(lu, A) ? A : &host, opt, &host, &made);
-    if (!rc && there && !made && (by_blocks || !as_a))
-        rc = factor_there(lu, is_near(lu, A) ? A : &host, &s->rows.t, opt, &made);
-    if (rc || made) trs_tri_free(&ctx, &s->rows.t);
-    else if (there) rc = factor_here(lu, &host);
-    else rc = factor_on_host(&ctx, lu, &host, opt);
+    if (rc) trs_tri_free(&ctx, &s->rows.t);
+    else rc = factor_rows(&ctx, lu, A, &host, opt);
     trs_mat_fetched(&ctx, A, &host);
     trs_gpu_drop_ring(&ctx);
     return rc;
