@@ -201,13 +201,23 @@ static int new_order(trs_lu *lu, trs_factors *f, int64_t n, bool scaled, double 
     return *Rs && f->scale ? TRS_OK : TRS_EMEM;
 }
 
+/* The form in which plans take L and U fastest.  On a device they are sorted by columns. */
+static int arrange(trs_lu *lu, trs_factors *f)
+{
+    int (*const change)(trs_lu *, trs_mat *) =
+        lu->opt.device > 0 ? trs_triangle_narrow : trs_triangle_to_rows;
+    const int rc = change(lu, &f->L);
+    return rc ? rc : change(lu, &f->U);
+}
+
 /* Copy the factors. */
 static int copy_factors(trs_lu *lu, klu *k, trs_factors *f)
 {
     const int64_t n = k->numeric->n;
     const bool scaled = k->numeric->Rs != NULL;
     double *Rs = NULL;
-    if (!KLU(k, sort)(k->symbolic, k->numeric, &k->common)) return failed(k, "sorting L and U");
+    if (lu->opt.device > 0 && !KLU(k, sort)(k->symbolic, k->numeric, &k->common))
+        return failed(k, "sorting L and U");
     int rc = new_order(lu, f, n, scaled, &Rs);
     if (!rc) rc = trs_triangle_new(lu, &f->L, k->is_complex, n, k->numeric->lnz);
     if (!rc) rc = trs_triangle_new(lu, &f->U, k->is_complex, n, k->numeric->unz);
@@ -220,9 +230,7 @@ static int copy_factors(trs_lu *lu, klu *k, trs_factors *f)
         f->scale[f->P[i]] = 1 / Rs[i];
     }
     trs_lu_free(lu, Rs);
-    if (!rc) rc = trs_triangle_narrow(lu, &f->L);
-    if (!rc) rc = trs_triangle_narrow(lu, &f->U);
-    return rc;
+    return rc ? rc : arrange(lu, f);
 }
 
 static void name(klu *k, trs_factors *f)
