@@ -1506,11 +1506,11 @@ TRS_API void trs_lu_work_destroy(trs_lu_work *work);
  *
  * Factors with large growth give an x with fewer correct digits than partial pivoting.  So each
  * factorization of an F64 or C64 matrix by UMFPACK, KLU or "ldlt" on the host ends with a solve
- * that measures the backward error of an x.  If it exceeds 5 times the machine precision, the
- * factors keep A, and each solve takes one step of refinement.  Updates with the same pivots do not
- * change this.  Such a solve takes a little more than twice the time (trs_lu_info.refines).  On a
- * device, with single precision, and with incomplete and imported factors, the function does not
- * refine; trs_lu_refine does.
+ * that measures the backward error of an x.  If it exceeds max (5, sqrt (n)) times the machine
+ * precision, as partial pivoting rarely does, the factors keep A, and each solve takes one step of
+ * refinement.  Updates with the same pivots do not change this.  Such a solve takes a little more
+ * than twice the time (trs_lu_info.refines).  On a device, with single precision, and with
+ * incomplete and imported factors, the function does not refine; trs_lu_refine does.
  *
  * On the host, the factors of trs_factor stay in the library that made them until they are used:
  * the first call of trs_lu_solve, trs_lu_work_create, trs_lu_factors, trs_lu_determinant or

@@ -106,7 +106,8 @@ class Solver:
 
     def _set_up(self, handle: Handle, A: Matrix, device: int) -> None:
         self._handle, self._device, self._local = handle, max(device, 0), PerThread()
-        self._turns, self._first_stream, self._grows, self._solved = threading.Lock(), None, True, 0
+        self._turns, self._grows, self._solved = threading.Lock(), True, 0
+        self._first_stream: int | None = None
         self._pattern, self._values, self._kind = A.pattern, A.values, A.struct.kind
         self.dtype, self.shape = A.dtype, A.shape
         self._vector, self._strides = (A.shape[0],), (A.dtype.itemsize,)
@@ -173,12 +174,10 @@ class Solver:
         StateError
             The op was not announced, or the last update failed.
         """
-        exec_ = self._local.short
-        if (exec_ is not None and out is None and type(b) is np.ndarray and b.shape == self._vector and b.size
+        if (not self._device and out is None and type(b) is np.ndarray and b.shape == self._vector and b.size
                 and b.strides == self._strides and b.dtype == self.dtype and b.flags.writeable and trans in OPS):
-            x, n = np.empty(b.shape, b.dtype), b.shape[0]
-            status = self._solve(self._handle.pointer, OPS[trans], 1, ADDRESS(b), n, ADDRESS(x), n, exec_)
-            if not status:
+            x = np.empty(b.shape, b.dtype)
+            if self._solve_vector(OPS[trans], b, x):
                 return x
         op = pick(OPS, str(trans).upper(), "trans")
         s = sides(b, out, self.shape[0], self.dtype, self._device)
@@ -186,6 +185,21 @@ class Solver:
         with self._turns if self._grows else nullcontext():
             check(self._solve_sides(op, s, stream))
         return s.X.owner
+
+    def _solve_vector(self, op: int, b: NDArray[Any], x: NDArray[Any]) -> bool:
+        """Solve with a vector on the host; False: nothing was done, because this thread has no valid work space yet."""
+        n, exec_ = b.shape[0], self._local.short
+        if exec_ is not None:
+            return not self._solve(self._handle.pointer, op, 1, ADDRESS(b), n, ADDRESS(x), n, exec_)
+        if not self._grows:
+            return False
+        with self._turns:
+            if not self._grows or self._first_stream:
+                return False
+            self._first_stream = 0
+            check(self._solve(self._handle.pointer, op, 1, ADDRESS(b), n, ADDRESS(x), n, None))
+            self._has_solved()
+        return True
 
     def _solve_sides(self, op: int, s: Sides, stream: int) -> int:
         if self._first_stream is None:
@@ -199,14 +213,15 @@ class Solver:
             if own or status != StateError.status:
                 break
         if own:
-            self._solved += 1
-        if own and self._is_time_to_ask() and not self._may_grow():
-            self._grows, self._local = False, PerThread()  # the work spaces solve as before it has grown
+            self._has_solved()
         return status
 
-    def _is_time_to_ask(self) -> bool:
-        """To ask whether it may grow lets a plan find its levels: not after one solve, and then ever more rarely."""
-        return self._solved > 1 and self._solved & (self._solved - 1) == 0
+    def _has_solved(self) -> None:
+        """Count solves, and ask whether it may still grow, which lets a plan find its levels: not after one, and then ever
+        more rarely."""
+        self._solved += 1
+        if self._solved > 1 and self._solved & (self._solved - 1) == 0 and not self._may_grow():
+            self._grows, self._local = False, PerThread()  # the work spaces solve as before it has grown
 
     def refine(self, A: AnyMatrix, b: AnyArray, x: Any = None, trans: Trans = "N", max_steps: int = 10,
                stream: Any = None) -> tuple[Any, SimpleNamespace]:

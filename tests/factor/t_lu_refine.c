@@ -135,6 +135,65 @@ static void one_op(void **state)
     }
 }
 
+/* The backward error, in eps, of the x that the library looks at: its numbers are between 1 and 2. */
+static double omega_of(trs_lu *lu, const trs_mat *m)
+{
+    static double y[N], b[N], x[N];
+    const int64_t n = m->n, *ptr = m->ptr;
+    trs_error e;
+    memset(b, 0, sizeof b);
+    for (int64_t j = 0; j < n; j++) {
+        y[j] = 1 + fmod(0.6180339887498949 * (double)j, 1);
+        for (int64_t p = ptr[j]; p < ptr[j + 1]; p++)
+            b[((const int32_t *)m->idx)[p]] += ((const double *)m->val)[p] * y[j];
+    }
+    assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, n, x, n, NULL), TRS_OK);
+    assert_int_equal(trs_backward_error(m, TRS_N, 1, b, n, x, n, TRS_COL_MAJOR, &e), TRS_OK);
+    return e.omega / DBL_EPSILON;
+}
+
+/* m = the first n rows and columns of g, in arrays that have room for g. */
+static trs_mat corner(const grid *g, int64_t n, int64_t *ptr, int32_t *idx, double *val)
+{
+    trs_mat m = g->m;
+    int64_t q = 0;
+    for (int64_t j = 0; j < n; j++) {
+        ptr[j] = q;
+        for (int64_t p = g->ptr[j]; p < g->ptr[j + 1]; p++)
+            if (g->idx[p] < n) idx[q] = g->idx[p], val[q++] = creal(g->value[p]);
+    }
+    ptr[n] = q;
+    m.n = n, m.nnz = q, m.ptr = ptr, m.idx = idx, m.val = val;
+    return m;
+}
+
+/* Errors of partial pivoting, about sqrt (n) eps, are not refined, larger ones are.  With fewer than 2000 entries the pivots are
+ * so large that nothing is. */
+static void no_larger_than_usual(void **state)
+{
+    (void)state;
+    static grid g;
+    static int64_t ptr[N + 1];
+    static int32_t idx[5 * N];
+    static double val[5 * N];
+    const double size[] = {1e-3, 0.3, 5, 10, 15, 100};
+    int between = 0;
+    for (int k = 0; k < 12; k++) {
+        make(&g, TRS_F64, size[k / 2]);
+        const trs_mat m = corner(&g, k & 1 ? 200 : N, ptr, idx, val);
+        trs_lu *lu;
+        assert_int_equal(trs_factor(&lu, &m, NULL), TRS_OK);
+        const double omega = omega_of(lu, &m);
+        print_message("n = %d, diagonal %g: refines %d, omega %.2g eps\n", (int)m.n, size[k / 2],
+                      (int)refines(lu), omega);
+        assert_true(omega < 2 * sqrt((double)m.n));
+        if (k & 1) assert_int_equal(refines(lu), 0);
+        between += m.n == N && !refines(lu) && omega > 5;
+        trs_lu_destroy(lu);
+    }
+    assert_true(between > 0);
+}
+
 /* Where the residual overflows, in a row with large numbers, x is what it is without a step. */
 static void near_overflow(void **state)
 {
@@ -232,9 +291,9 @@ static void condition_with_one_op(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weak_diagonals),        cmocka_unit_test(one_op),
-        cmocka_unit_test(near_overflow),         cmocka_unit_test(single_precision),
-        cmocka_unit_test(condition_with_one_op),
+        cmocka_unit_test(weak_diagonals),       cmocka_unit_test(one_op),
+        cmocka_unit_test(no_larger_than_usual), cmocka_unit_test(near_overflow),
+        cmocka_unit_test(single_precision),     cmocka_unit_test(condition_with_one_op),
     };
     return cmocka_run_group_tests_name("lu_refine", tests, NULL, NULL);
 }

@@ -117,6 +117,50 @@ int trs_triangle_narrow(trs_lu *lu, trs_mat *m)
     return TRS_OK;
 }
 
+/* The bytes of a number. */
+static size_t size_of(const trs_mat *m)
+{
+    return m->dtype == TRS_C64 ? 16 : 8;
+}
+
+/* to = m by rows, where m has columns in any order; columns ascend in each row. */
+static void fill_rows(const trs_mat *m, trs_mat *to)
+{
+    const int64_t *from = m->ptr, *row = m->idx;
+    const size_t size = size_of(m);
+    int64_t *next = (int64_t *)to->ptr +
+                    1; /* the place of the next entry of row i, in the end that of row i + 1 */
+    int32_t *column = (int32_t *)to->idx;
+    memset((int64_t *)to->ptr, 0, ((size_t)m->n + 2) * sizeof *next);
+    for (int64_t p = 0; p < m->nnz; p++) next[row[p] + 1]++;
+    for (int64_t i = 0; i < m->n; i++) next[i + 1] += next[i];
+    for (int64_t j = 0; j < m->n; j++)
+        for (int64_t p = from[j]; p < from[j + 1]; p++) {
+            const int64_t q = next[row[p]]++;
+            column[q] = (int32_t)j;
+            if (size == 8) ((double *)to->val)[q] = ((const double *)m->val)[p];
+            else
+                memcpy((char *)to->val + size * (size_t)q, (const char *)m->val + size * (size_t)p,
+                       size);
+        }
+}
+
+int trs_triangle_to_rows(trs_lu *lu, trs_mat *m)
+{
+    trs_mat to = *m;
+    to.format = TRS_CSR;
+    to.idx_bits = 32;
+    to.ptr = trs_lu_alloc(lu, m->n + 2, 8, "the pointers of a factor");
+    to.idx = trs_lu_alloc(lu, m->nnz, 4, "the indices of a factor");
+    to.val = trs_lu_alloc(lu, m->nnz, size_of(m), "the values of a factor");
+    const bool good = to.ptr && to.idx && to.val;
+    if (good) fill_rows(m, &to);
+    trs_mat *old = good ? m : &to;
+    trs_lu_free(lu, (void *)old->ptr, (void *)old->idx, (void *)old->val);
+    if (good) *m = to;
+    return good ? TRS_OK : TRS_EMEM;
+}
+
 /* ---- is A Hermitian, with a positive real diagonal? ------------------------------------------- */
 
 /* Are the values of entries p and q conjugates of each other? */

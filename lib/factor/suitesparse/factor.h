@@ -71,6 +71,9 @@ static inline bool trs_is_finite(const double *z, bool is_complex)
 /* Allocate a triangle with 64-bit indices; and make these 32 bits wide when it is filled.  TRS_OK, TRS_EMEM. */
 int trs_triangle_new(trs_lu *lu, trs_mat *m, bool is_complex, int64_t n, int64_t nnz);
 int trs_triangle_narrow(trs_lu *lu, trs_mat *m);
+/* Bring m from columns in any order to rows, with 32-bit indices: a plan takes these as they are, where it would transpose
+ * columns, after KLU had transposed them twice to sort them. */
+int trs_triangle_to_rows(trs_lu *lu, trs_mat *m);
 
 extern const trs_method trs_method_static, trs_method_cholmod, trs_method_klu, trs_method_umfpack,
     trs_method_ldlt;

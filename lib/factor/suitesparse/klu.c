@@ -50,9 +50,15 @@ static int failed(const klu *k, const char *doing)
 enum { FEW_ENTRIES = 40, FEW_FLOPS = 60 };
 
 /* A pivot on the diagonal is taken unless another one of its column is so many times larger.  KLU has 0.001, since on a
- * diagonal of A pivots are mostly good.  One that was matched by the pattern alone is not: with 0.3 there, factors have at
- * most 15 % more entries, and need no refinement.  Nor is one whose rounding errors are those of single precision. */
-static const double CAREFUL_TOLERANCE = 0.3;
+ * diagonal of A pivots are mostly good.  One that was matched by the pattern alone is not, one whose rounding errors are those
+ * of single precision is not good enough, and small factors stay small: with 0.5 there, they have at most 17 % more entries,
+ * and need no refinement. */
+static const double CAREFUL_TOLERANCE = 0.5;
+
+static bool is_careful(const trs_lu *lu, const trs_csc *A, const trs_klu_order *o)
+{
+    return o->diagonals < 0.5 || trs_klu_is_small(A) || lu->single;
+}
 
 static bool suits(const trs_klu_order *o, const trs_csc *A)
 {
@@ -76,7 +82,7 @@ static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool name
         k->ordering = o.name;
         klu_l_defaults(&k->common);
         k->common.btf = 0;
-        if (o.diagonals < 0.5 || lu->single) k->common.tol = CAREFUL_TOLERANCE;
+        if (is_careful(lu, A, &o)) k->common.tol = CAREFUL_TOLERANCE;
         k->symbolic = klu_l_analyze_given(A->n, A->p, A->i, o.P, o.Q, &k->common);
         if (!k->symbolic) rc = failed(k, "analysing A");
     }
@@ -195,13 +201,23 @@ static int new_order(trs_lu *lu, trs_factors *f, int64_t n, bool scaled, double 
     return *Rs && f->scale ? TRS_OK : TRS_EMEM;
 }
 
+/* The form in which plans take L and U fastest.  On a device they are sorted by columns. */
+static int arrange(trs_lu *lu, trs_factors *f)
+{
+    int (*const change)(trs_lu *, trs_mat *) =
+        lu->opt.device > 0 ? trs_triangle_narrow : trs_triangle_to_rows;
+    const int rc = change(lu, &f->L);
+    return rc ? rc : change(lu, &f->U);
+}
+
 /* Copy the factors. */
 static int copy_factors(trs_lu *lu, klu *k, trs_factors *f)
 {
     const int64_t n = k->numeric->n;
     const bool scaled = k->numeric->Rs != NULL;
     double *Rs = NULL;
-    if (!KLU(k, sort)(k->symbolic, k->numeric, &k->common)) return failed(k, "sorting L and U");
+    if (lu->opt.device > 0 && !KLU(k, sort)(k->symbolic, k->numeric, &k->common))
+        return failed(k, "sorting L and U");
     int rc = new_order(lu, f, n, scaled, &Rs);
     if (!rc) rc = trs_triangle_new(lu, &f->L, k->is_complex, n, k->numeric->lnz);
     if (!rc) rc = trs_triangle_new(lu, &f->U, k->is_complex, n, k->numeric->unz);
@@ -214,9 +230,7 @@ static int copy_factors(trs_lu *lu, klu *k, trs_factors *f)
         f->scale[f->P[i]] = 1 / Rs[i];
     }
     trs_lu_free(lu, Rs);
-    if (!rc) rc = trs_triangle_narrow(lu, &f->L);
-    if (!rc) rc = trs_triangle_narrow(lu, &f->U);
-    return rc;
+    return rc ? rc : arrange(lu, f);
 }
 
 static void name(klu *k, trs_factors *f)

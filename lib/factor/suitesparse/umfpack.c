@@ -248,8 +248,8 @@ static int take(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
     status = get_triangles(u, f);
     if (status) return failed(status, "copying L and U");
     rc = trs_triangle_narrow(lu, &f->L);
-    if (!rc) rc = trs_triangle_narrow(lu, &f->U);
-    return rc;
+    if (rc) return rc;
+    return lu->opt.device > 0 ? trs_triangle_narrow(lu, &f->U) : trs_triangle_to_rows(lu, &f->U);
 }
 
 /* Factor once, with the scaling that Control asks for. */
