@@ -42,7 +42,7 @@ typedef struct trs_factor_options {
      *   numbers as well.  A matching of rows with large entries finds them before A is ordered.
      *   All pivots are chosen before the factorization, so rounding errors may grow: the factors
      *   keep A if solves have to refine x (trs_lu_solve), and trs_lu_refine reports what is left.
-     *   A device factors new values if D has no blocks
+     *   A device factors new values, unless A is complex and D has blocks
      * - NULL: "static" on a device, if each number on the diagonal is at least 1/100 of the largest
      *   of its column, or A is Hermitian with a positive diagonal; if the pattern is nearly
      *   symmetric; and if the factors take 5e7 flops or more.  If the pivots turn out to be bad

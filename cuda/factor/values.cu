@@ -47,6 +47,25 @@ int trs_gpu_convert(int64_t count, trs_dtype from_type, const void *from, trs_dt
     return launched();
 }
 
+static __global__ void mix_kernel(int64_t count, const int64_t *from, const double *by,
+                                  const double *a, double *g)
+{
+    const int64_t e = index_of_thread();
+    if (e >= count) return;
+    double sum = 0;
+    for (int64_t q = 4 * e; q < 4 * e + 4 && from[q] >= 0; q++) sum += by[q] * a[from[q]];
+    g[e] = sum;
+}
+
+int trs_gpu_mix(int64_t count, const int64_t *from, const double *by, const void *a, void *g,
+                void *stream)
+{
+    if (count == 0) return TRS_OK;
+    mix_kernel<<<blocks_of(count), PLAIN, 0, (cudaStream_t)stream>>>(
+        count, from, by, (const double *)a, (double *)g);
+    return launched();
+}
+
 int trs_gpu_wait_for_all(trs_context *ctx)
 {
     const int rc = trs_gpu_use(ctx);

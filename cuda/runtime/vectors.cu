@@ -75,6 +75,35 @@ int trs_gpu_divide_by_pivots(trs_dtype t, int32_t n, int nrhs, const int8_t *sig
     });
 }
 
+template <class T>
+static __global__ void turn_rows_kernel(int32_t count, int nrhs, const int32_t *first,
+                                        const double *w, bool transposed, view<T> y)
+{
+    int64_t t = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (t >= (int64_t)count * nrhs) return;
+    int64_t q = t % count, r = t / count, k = first[q];
+    const double *s = w + 4 * q;
+    const double a = s[0], b = transposed ? s[2] : s[1], c = transposed ? s[1] : s[2], d = s[3];
+    const double u = (double)y(k, r), v = (double)y(k + 1, r);
+    y(k, r) = (T)(a * u + b * v);
+    y(k + 1, r) = (T)(c * u + d * v);
+}
+
+int trs_gpu_turn_rows(trs_dtype t, int32_t count, int nrhs, const int32_t *first, const double *w,
+                      bool transposed, trs_view y, void *stream)
+{
+    const unsigned blocks = blocks_of((int64_t)count * nrhs);
+    cudaStream_t s = static_cast<cudaStream_t>(stream);
+    TRS_ASSERT(!trs_is_complex(t) && count > 0);
+    if (trs_is_single(t))
+        turn_rows_kernel<<<blocks, PLAIN, 0, s>>>(count, nrhs, first, w, transposed,
+                                                  typed<float>(y));
+    else
+        turn_rows_kernel<<<blocks, PLAIN, 0, s>>>(count, nrhs, first, w, transposed,
+                                                  typed<double>(y));
+    return launched();
+}
+
 /* x(i) = skip(i) ? 0 : b(i). */
 template <class T>
 static __global__ void leave_out_kernel(int32_t n, int nrhs, const unsigned char *skip, view<T> b,

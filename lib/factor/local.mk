@@ -10,7 +10,8 @@ libcore_la_SOURCES += lib/factor/determinant.c lib/factor/incomplete/fill.c lib/
 	lib/factor/again/again.c lib/factor/again/again.h lib/factor/again/again_fronts.h lib/factor/again/again_number.h \
 	lib/factor/again/front_numbers.c lib/factor/again/fronts.c \
 	lib/factor/again/lu_again.h lib/factor/again/products.c lib/factor/again/row_numbers.c lib/factor/again/rows.c \
-	lib/factor/device/fetch.c lib/factor/device/fronts.c lib/factor/device/lu_device.c lib/factor/device/lu_device.h
+	lib/factor/device/fetch.c lib/factor/device/fronts.c lib/factor/device/lu_device.c lib/factor/device/lu_device.h \
+	lib/factor/device/turned.c lib/factor/device/turned.h
 EXTRA_DIST += lib/factor/README.md lib/factor/again/README.md lib/factor/suitesparse/ldlt/README.md
 
 # tests
@@ -37,8 +38,9 @@ check_PROGRAMS += tests/factor/t_again tests/factor/t_lu tests/factor/t_lu_refin
 	tests/factor/suitesparse/t_rb tests/factor/t_lu_first tests/factor/suitesparse/t_schur
 tests_factor_t_lu_solve_device_SOURCES = tests/factor/t_lu_solve_device.c $(THERE)
 if HAVE_CHOLMOD
-check_PROGRAMS += tests/factor/suitesparse/t_static tests/factor/suitesparse/t_ldlt tests/factor/suitesparse/t_pairs
+check_PROGRAMS += tests/factor/suitesparse/t_static tests/factor/suitesparse/t_ldlt tests/factor/suitesparse/t_pairs tests/factor/suitesparse/t_turned
 tests_factor_suitesparse_t_ldlt_SOURCES = tests/factor/suitesparse/t_ldlt.c tests/factor/suitesparse/middle.h
+tests_factor_suitesparse_t_turned_SOURCES = tests/factor/suitesparse/t_turned.c tests/factor/suitesparse/middle.h
 if HAVE_CUDA
 check_PROGRAMS += tests/factor/suitesparse/t_ldlt_device
 tests_factor_suitesparse_t_ldlt_device_SOURCES = tests/factor/suitesparse/t_ldlt_device.c tests/factor/suitesparse/middle.h $(THERE)

@@ -247,10 +247,11 @@ int trs_lu_keep_pattern(trs_lu *lu, const trs_mat *A)
     return rc;
 }
 
-/* A number of a DENSE matrix that was zero may not be so any more.  Pivots of two rows are eliminated on the host. */
+/* A number of a DENSE matrix that was zero may not be so any more.  Complex pivots of two rows are eliminated on the host. */
 static bool device_may_factor(const trs_lu *lu, const trs_mat *A, const trs_factors *f)
 {
-    return A->format != TRS_DENSE && !f->block && (f->symbolic || !lu->host_only);
+    if (A->format == TRS_DENSE || (f->block && trs_is_complex(f->L.dtype))) return false;
+    return f->symbolic || !lu->host_only;
 }
 
 static int adopt_on_device(trs_lu *lu, const trs_mat *A, trs_factors *f)
@@ -358,9 +359,17 @@ static void invert_block(const double *s, int64_t k, double *diagonal, double *b
     for (int q = 0; q < parts && beside; q++) beside[parts * k + q] = -s[2 + q] / det;
 }
 
-static int middle(const trs_lu *lu, double *diagonal, double *beside, int64_t *blocks)
+/* A device has blocks of S as rows that it has turned (device/turned.h), from which its factors are brought back. */
+static int fetch_middle(const trs_lu *lu)
 {
     const int rc = check_middle(lu, "middle");
+    if (rc || !lu->device || !lu->f.block) return rc;
+    return trs_lu_device_fetch((trs_lu *)lu);
+}
+
+static int middle(const trs_lu *lu, double *diagonal, double *beside, int64_t *blocks)
+{
+    const int rc = fetch_middle(lu);
     if (rc) return rc;
     if (!diagonal) return trs_fail(TRS_EARG, "middle: diagonal is NULL");
     const trs_factors *f = &lu->f;

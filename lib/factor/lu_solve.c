@@ -113,12 +113,12 @@ static void divide_by_pivots(const job *j)
 static int pivots(const job *j)
 {
     const trs_lu *lu = j->lu;
+    const bool has_blocks = lu->f.block && !lu->device; /* a device turns rows instead */
     if (!lu->f.sign) return TRS_OK;
     if (j->work->on_device)
         return trs_gpu_divide_by_pivots(j->work->type, (int32_t)j->work->n, j->nrhs,
                                         lu->device ? lu->device->sign : lu->there.sign,
-                                        lu->f.block ? lu->there.block : NULL, j->y,
-                                        j->exec->stream);
+                                        has_blocks ? lu->there.block : NULL, j->y, j->exec->stream);
     divide_by_pivots(j);
     return TRS_OK;
 }
@@ -217,6 +217,15 @@ static int solve_here(const job *j)
     return rc;
 }
 
+/* y = W y before the triangles, and W' y after them (turned.h). */
+static int turn(const job *j, bool after)
+{
+    const trs_lu_device *d = j->lu->device;
+    if (!d || d->turns == 0 || j->nrhs == 0) return TRS_OK;
+    return trs_gpu_turn_rows(j->work->type, d->turns, j->nrhs, d->turned, d->turn, after, j->y,
+                             j->exec->stream);
+}
+
 static int solve_on_device(const job *j)
 {
     const trs_lu *lu = j->lu;
@@ -231,7 +240,9 @@ static int solve_on_device(const job *j)
     out.perm = f->Q ? f->Q : f->P;
     if (back) in.perm = f->Q, in.scale = NULL, out.perm = f->P, out.scale = f->scale;
     int rc = trs_gpu_bring(&in, j->b, j->y, j->exec->stream);
+    if (!rc) rc = turn(j, false);
     if (!rc) rc = triangles(j);
+    if (!rc) rc = turn(j, true);
     if (!rc) rc = trs_gpu_put_back(&out, j->y, j->x, j->exec->stream);
     return rc;
 }

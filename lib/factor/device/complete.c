@@ -4,7 +4,7 @@
  *     L S L^H     = A(P, P), S with 1 and -1 on its diagonal
  *
  * Their rows are those of A(P, Q) with the fill, and row k counts scale(P(k)) times.  When new values do not
- * suit the pivots, the host has to find others. */
+ * suit the pivots, the host has to find others.  Pivots of two rows are eliminated as turned.h says. */
 #include "config.h"
 
 #include "complete_fill.h"
@@ -84,7 +84,8 @@ static double limit_now(const trs_lu *lu)
 /* ---- entry by entry ------------------------------------------------------------------------------ */
 
 /* cuda/factor sorts the rows of the fill. */
-static int factor_rows(trs_lu *lu, const trs_mat *A, const trs_complete_fill *fill, bool *made)
+static int factor_rows(trs_lu *lu, const trs_mat *A, const trs_complete_fill *fill,
+                       const trs_turned *turned, bool *made)
 {
     const trs_mat rows = {.n = fill->n, .nnz = fill->nnz, .ptr = fill->ptr, .idx = fill->idx};
     trs_lu_task task = {.A = A, .pattern = &rows, .src = fill->src, .dtype = lu->f.L.dtype};
@@ -95,6 +96,7 @@ static int factor_rows(trs_lu *lu, const trs_mat *A, const trs_complete_fill *fi
     if (f->scale && !scale) return TRS_EMEM;
     for (int64_t k = 0; k < f->L.n && scale; k++) scale[k] = f->scale[f->P[k]];
     task.cholesky = f->cholesky;
+    task.turned = turned;
     task.scale = scale;
     task.limit = limit_now(lu);
     task.waits = lu->refactors || f->symbolic;
@@ -111,8 +113,25 @@ static int by_entries(trs_lu *lu, const trs_mat *A, bool *made)
     trs_complete_fill fill;
     int rc = trs_complete_fill_find(&ctx, A, f->P, Q, most_fill(lu), &fill);
     if (rc) return rc;
-    rc = factor_rows(lu, A, &fill, made);
+    rc = factor_rows(lu, A, &fill, NULL, made);
     trs_complete_fill_free(&ctx, &fill);
+    return rc;
+}
+
+/* With pivots of two rows. */
+static int by_turned_entries(trs_lu *lu, const trs_mat *A, bool *made)
+{
+    trs_context ctx = {.mem = lu->mem, .threads = 1};
+    const int64_t *P = lu->f.P;
+    trs_complete_fill fill;
+    trs_turned t;
+    int rc = trs_turned_make(lu, A, &t);
+    if (!rc) rc = trs_complete_fill_find(&ctx, &t.G, P, P, most_fill(lu), &fill);
+    if (!rc) {
+        rc = factor_rows(lu, A, &fill, &t, made);
+        trs_complete_fill_free(&ctx, &fill);
+    }
+    trs_turned_free(lu, &t);
     return rc;
 }
 
@@ -131,7 +150,8 @@ static int by_fronts(trs_lu *lu, const trs_mat *A, bool *made)
 static int attempt(trs_lu *lu, const trs_mat *A, bool fronts, bool *made)
 {
     int rc;
-    if (fronts) rc = by_fronts(lu, A, made);
+    if (lu->f.block) rc = by_turned_entries(lu, A, made);
+    else if (fronts) rc = by_fronts(lu, A, made);
     else rc = by_entries(lu, A, made);
     if (!rc && *made) return rc;
     trs_lu_device_free(lu);
@@ -148,7 +168,10 @@ int trs_lu_complete_make(trs_lu *lu, const trs_mat *A, bool *made)
 {
     const double products = count_products(lu);
     const bool few = products <= many_an_entry * (double)count_both(&lu->f);
-    int rc = attempt(lu, A, !few, made);
+    const bool pairs = lu->f.block != NULL; /* which fronts do not know */
+    int rc = TRS_OK;
+    *made = false;
+    if (!pairs) rc = attempt(lu, A, !few, made);
     if (!rc && !*made && products <= most_products) rc = attempt(lu, A, few, made);
     if (lu->device) {
         lu->device->limit = growth_limit(lu);

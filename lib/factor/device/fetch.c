@@ -107,6 +107,21 @@ static int fetch_values(trs_lu *lu)
     return trs_gpu_get(&d->ctx, (void *)U->val, u, (size_t)U->nnz * size);
 }
 
+/* Of turned rows, the factors of A. */
+static int turn_back(trs_lu *lu)
+{
+    trs_lu_device *d = lu->device;
+    if (d->turns == 0) return TRS_OK;
+    const size_t count = (size_t)d->turns;
+    int32_t *first = trs_lu_alloc(lu, d->turns, sizeof *first, "pivots of two rows");
+    double *w = trs_lu_alloc(lu, 4 * (int64_t)d->turns, sizeof *w, "pivots of two rows");
+    int rc = first && w ? trs_gpu_get(&d->ctx, first, d->turned, count * sizeof *first) : TRS_EMEM;
+    if (!rc) rc = trs_gpu_get(&d->ctx, w, d->turn, 4 * count * sizeof *w);
+    if (!rc) trs_turned_back(lu, d->turns, first, w);
+    trs_lu_free(lu, first, w);
+    return rc;
+}
+
 int trs_lu_device_fetch(trs_lu *lu)
 {
     fetched h = {0};
@@ -115,6 +130,7 @@ int trs_lu_device_fetch(trs_lu *lu)
     rc = fetch_arrays(lu, &h);
     if (!rc) rc = host_arrays(lu);
     if (!rc) take_fetched(lu, &h);
+    if (!rc) rc = turn_back(lu);
     trs_lu_free(lu, h.ptr, h.diag, h.idx, h.val);
     return rc;
 }

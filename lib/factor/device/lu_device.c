@@ -70,6 +70,28 @@ static int put_scale(trs_lu_device *d, const double *scale)
     return TRS_EMEM;
 }
 
+static int put_new(trs_lu_device *d, void **to, const void *from, int64_t count, size_t size)
+{
+    *to = trs_gpu_new(&d->ctx, count, size, "pivots of two rows");
+    return *to ? trs_gpu_put(&d->ctx, *to, from, (size_t)count * size) : TRS_EMEM;
+}
+
+static int put_turns(trs_lu_device *d, const trs_turned *t)
+{
+    if (!t || t->count == 0) return TRS_OK;
+    const int64_t terms = TRS_TURNED_TERMS * t->G.nnz;
+    void *first = NULL, *w = NULL, *from = NULL, *by = NULL;
+    int rc = put_new(d, &first, t->first, t->count, sizeof *t->first);
+    if (!rc) rc = put_new(d, &w, t->w, 4 * (int64_t)t->count, sizeof *t->w);
+    if (!rc) rc = put_new(d, &from, t->from, terms, sizeof *t->from);
+    if (!rc) rc = put_new(d, &by, t->by, terms, sizeof *t->by);
+    d->turned = first, d->turn = w, d->mix_from = from, d->mix_by = by;
+    d->turns = t->count;
+    d->mixed = t->G.nnz;
+    if (!rc && !new_values(&d->ctx, &d->mix, t->G.nnz, d->dtype)) rc = TRS_EMEM;
+    return rc;
+}
+
 static void drop_patterns(trs_lu_device *d)
 {
     for (int k = 0; k < 4; k++) {
@@ -87,8 +109,9 @@ void trs_lu_device_free(trs_lu *lu)
     trs_gpu_blocks_free(d->blocks);
     trs_gpu_lu_rows_free(&d->ctx, &d->rows);
     trs_gpu_branch_free(&d->ctx, d->branch);
-    void *const all[] = {d->val,   d->sent,    d->converted, d->rounded,
-                         d->scale, d->outcome, d->sign,      d->signs};
+    void *const all[] = {d->val,      d->sent,   d->converted, d->rounded, d->scale,
+                         d->outcome,  d->sign,   d->signs,     d->turned,  d->turn,
+                         d->mix_from, d->mix_by, d->mix};
     for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) trs_gpu_free(&d->ctx, all[k]);
     drop_patterns(d);
     trs_gpu_drop_scratch(&d->ctx);
@@ -346,6 +369,15 @@ static int take_values(trs_lu_device *d, const trs_mat *A, void *stream, const v
     return rc;
 }
 
+/* *a = the values of G, if rows are turned. */
+static int turn_values(const trs_lu_device *d, void *stream, const void **a)
+{
+    if (d->turns == 0) return TRS_OK;
+    const int rc = trs_gpu_mix(d->mixed, d->mix_from, d->mix_by, *a, d->mix, stream);
+    *a = d->mix;
+    return rc;
+}
+
 static int compute(trs_lu_device *d, const void *a, void *stream)
 {
     void *const u = (char *)d->val + (size_t)d->first_u * trs_size(d->dtype);
@@ -365,6 +397,7 @@ static int eliminate(trs_lu *lu, const trs_mat *A, void *stream)
     trs_lu_device *d = lu->device;
     const void *a;
     int rc = take_values(d, A, stream, &a);
+    if (!rc) rc = turn_values(d, stream, &a);
     if (!rc) rc = compute(d, a, stream);
     if (!rc && lu->single)
         rc = trs_gpu_convert(d->numbers, d->dtype, d->val, trs_lu_single(d->dtype), d->rounded,
@@ -468,6 +501,7 @@ static int analyse(trs_lu *lu, const trs_lu_task *task)
     d->numbers = r->first_u + r->nnz_u;
     if (r->cholesky) d->numbers = r->nnz_l;
     if (!rc) rc = put_scale(d, task->scale);
+    if (!rc) rc = put_turns(d, task->turned);
     if (!rc) rc = trs_lu_device_values(lu, task->A);
     if (!rc) rc = new_elimination(d);
     if (!rc) rc = trs_gpu_unit_diagonal(&d->rows, d->dtype, d->val);

@@ -15,6 +15,7 @@
 #include "elimination/lu_rows.h"
 #include "factor/incomplete/ilu_blocks.h"
 #include "factor/lu.h"
+#include "turned.h"
 
 typedef struct trs_lu_device {
     trs_context ctx;
@@ -41,6 +42,16 @@ typedef struct trs_lu_device {
     double shift, boost;
     /* of L S L^H, [n] in the order of the pivots: S, and the signs that pivots should have; NULL: there is none */
     int8_t *sign, *signs;
+    /* of pivots of two rows (turned.h), on the device; turns = 0: there are none */
+    int32_t turns;
+    /* [turns] */
+    int32_t *turned;
+    /* [4*turns] */
+    double *turn;
+    /* of G: its entries, their terms in the values of A, and their values */
+    int64_t mixed, *mix_from;
+    double *mix_by;
+    void *mix;
 } trs_lu_device;
 
 /* Make lu->device with what all factors have, and the device current. */
@@ -60,6 +71,8 @@ typedef struct trs_lu_task {
     double shift, boost; /* as in trs_ilu_options */
     double limit;        /* of the growth */
     bool waits;          /* updates wait, and return errors of pivots and growth */
+    /* pivots of two rows, where src counts the entries of G; NULL: there are none */
+    const trs_turned *turned;
 } trs_lu_task;
 
 /* Make lu->device and factor A.  *made = false: the host has to factor it, because no kernel takes this pattern, or because

@@ -18,6 +18,23 @@ static inline full quasi_definite(int n, int lower, bool is_complex)
     return A;
 }
 
+/* Of three rows, two have zeros on the diagonal and need each other as a pivot; the third one has a pivot of either sign.  All are
+ * coupled weakly, and rows and columns have scales of their own. */
+static inline full with_pairs(int n, bool is_complex)
+{
+    full A = hermitian(n, is_complex, 0);
+    for (int p = 0; p < n * n; p++) A.a[p] *= 0.05;
+    for (int k = 0; k < n; k++) {
+        const int j = k % 3 == 0 ? k + 1 : k;
+        A.a[k + n * k] = 0;
+        if (k % 3 == 2 || (k % 3 == 0 && j == n)) A.a[k + n * k] = k % 2 ? -3 : 3;
+        else if (k % 3 == 0) A.a[k + n * j] = A.a[j + n * k] = 4;
+    }
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++) A.a[i + n * j] *= ldexp(1, i * 7 % 5 + j * 7 % 5);
+    return A;
+}
+
 /* How many are negative.  [Re -Im; Im Re] is real and symmetric, and has each of them twice. */
 static inline int negative_eigenvalues(const full *A)
 {

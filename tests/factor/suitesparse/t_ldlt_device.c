@@ -1,5 +1,6 @@
 /* t_ldlt_device.c: L S L^H that a device computes, with pivots of one row: the factors of new values against the full matrix, their
- * inertia, determinant and solves; pivots that are replaced as the host replaces them; what stays on the host. */
+ * inertia, determinant and solves; pivots that are replaced as the host replaces them; pivots of two
+ * rows; what stays on the host. */
 #include "middle.h"
 
 #include "tests/factor/there.h"
@@ -239,18 +240,100 @@ static void growth(void **state)
     }
 }
 
-/* Pivots of two rows stay on the host, which says so. */
+/* ---- pivots of two rows -------------------------------------------------------------------------------- */
+
+static int64_t blocks_of(const trs_lu *lu, int n)
+{
+    double *diagonal = malloc((size_t)n * sizeof *diagonal);
+    int64_t blocks;
+    assert_int_equal(trs_lu_middle(lu, diagonal, NULL, &blocks), TRS_OK);
+    free(diagonal);
+    return blocks;
+}
+
+/* The device eliminates them, if they are real: factors, inertia, determinant and solves of new values, whose scales change. */
 static void pairs(void **state)
 {
     (void)state;
     if (!has_device()) skip();
-    full A = full_new(36, false);
-    for (int k = 0; k < A.n; k += 2) A.a[k + 1 + A.n * k] = A.a[k + A.n * (k + 1)] = 1 + 0.1 * k;
+    for (int turn = 0; turn < 4; turn++) {
+        const bool is_complex = turn == 3;
+        const int n = turn % 2 ? 60 : 36;
+        full A = with_pairs(n, is_complex);
+        twin t = twin_new(A, &plain);
+        trs_lu *lu = factored(&t.m, (trs_factor_options){0}, true);
+        assert_int_equal(info_of(lu).kernel != NULL, !is_complex);
+        assert_true(blocks_of(lu, n) > 0);
+        check(lu, &t);
+        for (int step = 0; step < 3; step++) {
+            for (int j = 0; j < n; j++)
+                for (int i = 0; i < n; i++)
+                    A.a[i + n * j] *= i == j ? -3 : 1 + 0.01 * ((i + j) % 3);
+            twin_renew(&t);
+            assert_int_equal(trs_lu_update(lu, is_complex ? &t.m : &t.d), TRS_OK);
+            check(lu, &t);
+        }
+        if (!is_complex) check_determinant(lu, &t.m);
+        trs_lu_destroy(lu);
+        twin_free(&t);
+    }
+}
+
+/* Nothing but pairs, in all forms and types, and by one triangle. */
+static void only_pairs(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    for (int k = 0; k < FORMS; k++) {
+        if (forms[k].format == TRS_DENSE) continue;
+        full A = full_new(36, false);
+        for (int p = 0; p < A.n; p += 2)
+            A.a[p + 1 + A.n * p] = A.a[p + A.n * (p + 1)] = p % 4 ? -1 : 1 + 0.25 * p;
+        twin t = twin_new(A, &forms[k]);
+        trs_lu *lu = factored(&t.m, (trs_factor_options){0}, true);
+        assert_non_null(info_of(lu).kernel);
+        assert_int_equal(blocks_of(lu, A.n), A.n / 2);
+        check(lu, &t);
+        for (int p = 0; p < A.n * A.n; p++) A.a[p] *= -0.5;
+        twin_renew(&t);
+        assert_int_equal(trs_lu_update(lu, &t.d), TRS_OK);
+        check(lu, &t);
+        trs_lu_destroy(lu);
+        twin_free(&t);
+    }
+}
+
+/* A captured update is replayed with pairs; with values that are not finite, and zero; and with good ones again. */
+static void replayed_pairs(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    const int n = 36;
+    full A = with_pairs(n, false);
     twin t = twin_new(A, &plain);
     trs_lu *lu = factored(&t.m, (trs_factor_options){0}, true);
-    assert_null(info_of(lu).kernel);
-    assert_int_equal(trs_lu_update(lu, &t.m), TRS_OK);
-    check(lu, &t);
+    cudaStream_t s = new_stream();
+    const trs_exec exec = {.stream = s};
+    begin_capture(s);
+    const int rc = trs_lu_update_on(lu, &t.d, &exec);
+    cudaGraphExec_t graph = end_capture(s);
+    assert_int_equal(rc, TRS_OK);
+    for (int step = 0; step < 4; step++) {
+        for (int p = 0; p < n * n; p++) A.a[p] *= -1;
+        twin_renew(&t);
+        if (step == 1) *(double *)t.m.val = NAN;
+        if (step == 2) memset((void *)t.m.val, 0, (size_t)t.m.nnz * sizeof(double));
+        send_values(&t.d, &t.m);
+        assert_int_equal(cudaGraphLaunch(graph, s), cudaSuccess);
+        if (step == 0 || step == 3) check(lu, &t);
+        else {
+            const int says = step == 1 ? TRS_EMATRIX : TRS_EPIVOT;
+            assert_int_equal(trs_lu_status(lu, NULL, NULL, NULL), says);
+            assert_int_not_equal(trs_lu_inertia(lu, NULL, NULL, NULL), TRS_OK);
+        }
+    }
+    cudaGraphExecDestroy(graph);
+    cudaStreamDestroy(s);
     trs_lu_destroy(lu);
     twin_free(&t);
 }
@@ -300,9 +383,11 @@ static void orders(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(new_values), cmocka_unit_test(half_and_single), cmocka_unit_test(replayed),
-        cmocka_unit_test(boosted),    cmocka_unit_test(growth),          cmocka_unit_test(pairs),
-        cmocka_unit_test(orders),
+        cmocka_unit_test(new_values),     cmocka_unit_test(half_and_single),
+        cmocka_unit_test(replayed),       cmocka_unit_test(boosted),
+        cmocka_unit_test(growth),         cmocka_unit_test(pairs),
+        cmocka_unit_test(orders),         cmocka_unit_test(only_pairs),
+        cmocka_unit_test(replayed_pairs),
     };
     return cmocka_run_group_tests_name("ldlt_device", tests, NULL, NULL);
 }
