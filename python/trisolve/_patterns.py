@@ -48,6 +48,10 @@ def spread(a: Any, shape: tuple[int, ...]) -> Any:
     return package(a).broadcast_to(a, shape)
 
 
+def contiguous(a: Any) -> Any:
+    return a.contiguous() if hasattr(a, "contiguous") else package(a).ascontiguousarray(a)
+
+
 def place_of(a: Any) -> int:
     """0: the host; k + 1: CUDA device k."""
     return 0 if isinstance(a, np.ndarray) else 1 + device_of(a)
@@ -136,7 +140,7 @@ class Recent:
         """Solve a batch by the analysis of its first matrix; False: that is not possible."""
         try:
             if self.triangle:
-                self.of(values[0]).solve_batch(values, b, trans, out=x)
+                self.of(values[0]).solve_batch(contiguous(values), contiguous(b), trans, out=x)
                 return True
             batch = self.of(values)
         except (PivotError, MatrixError, OutOfMemoryError, UnsupportedError):

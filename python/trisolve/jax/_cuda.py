@@ -27,9 +27,20 @@ def over(address: int, shape: tuple[int, ...], dtype: Any) -> Any:
     return cupy.ndarray(shape, dtype, cupy.cuda.MemoryPointer(cupy.cuda.UnownedMemory(address, size, None), 0))
 
 
+class Stream:
+    """XLA's stream, as CuPy 14 takes those of others."""
+
+    def __init__(self, address: int):
+        self.address = address
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self.address
+
+
 def on(stream: Callable[[], int], arrays: list[Any]) -> ExitStack:
     """Work on the stream of XLA, on the device of the arrays: CuPy and, as it asks CuPy, our library."""
-    context = ExitStack()
+    cuda, context = package().cuda, ExitStack()
     context.enter_context(arrays[0].device)
-    context.enter_context(package().cuda.ExternalStream(stream()))
+    known = hasattr(cuda.Stream, "from_external")
+    context.enter_context(cuda.Stream.from_external(Stream(stream())) if known else cuda.ExternalStream(stream()))
     return context

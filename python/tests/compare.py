@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""compare [--device cpu|cuda] [MATRIX.mtx...]: time and accuracy of sparse solves in JAX and PyTorch, as CSV.
+"""compare.py [--device cpu|cuda] [MATRIX.mtx...]: time and accuracy of sparse solves in JAX and PyTorch, as CSV.
 
 Libraries that are not installed, or that fail, are rows with the reason.  `step_ms` is a gradient with new values:
 factors, a solve, and an adjoint solve, under jit.  `solve_ms` is a solve with the values of the last call, where the
@@ -10,7 +10,6 @@ gradient with respect to the values, over the largest entry, beside SciPy's.  Ea
 import argparse
 import importlib.metadata
 import os
-import sys
 import time
 
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
@@ -25,7 +24,6 @@ import trisolve
 import jax
 import jax.numpy as jnp
 
-jax.config.update("jax_enable_x64", True)
 SECONDS = 4.0  # of the calls of one row, about
 
 
@@ -200,6 +198,7 @@ def main():
     parser.add_argument("--only", help="a library; splineax needs another klujax than that of PyPI")
     parser.add_argument("files", nargs="*")
     chosen = parser.parse_args()
+    jax.config.update("jax_enable_x64", True)
     cases = [("grid 30^2", grid(30, 2))] if chosen.small else [
         ("grid 100^2", grid(100, 2)), ("grid 300^2", grid(300, 2)), ("grid 25^3", grid(25, 3))]
     cases += [(os.path.basename(file).partition(".")[0], scipy.io.mmread(file)) for file in chosen.files]
@@ -212,4 +211,5 @@ def main():
                     print(*row(case, chosen.device, library, package, make, run), sep=",", flush=True)
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    main()
