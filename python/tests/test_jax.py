@@ -7,7 +7,7 @@ import os
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import needs_suitesparse, random_triangle
+from conftest import GPU, needs_suitesparse, random_triangle
 
 import trisolve
 
@@ -20,8 +20,7 @@ if not hasattr(jax, "ffi"):
 def devices():
     """A device of each platform on which trisolve.jax runs here."""
     result = {"cpu": jax.devices("cpu")[0]}
-    library = any(s.needs == "cuda" and s.available for s in trisolve.solvers())
-    if library and importlib.util.find_spec("cupy"):
+    if GPU and importlib.util.find_spec("cupy"):
         try:
             result["cuda"] = jax.devices("cuda")[0]
         except RuntimeError:  # JAX is that for the CPU
