@@ -15,14 +15,13 @@ import time
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 import numpy as np
-import scipy.io
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
 
-import trisolve
-
 import jax
 import jax.numpy as jnp
+
+import trisolve
 
 SECONDS = 4.0  # of the calls of one row, about
 
@@ -201,7 +200,7 @@ def main():
     jax.config.update("jax_enable_x64", True)
     cases = [("grid 30^2", grid(30, 2))] if chosen.small else [
         ("grid 100^2", grid(100, 2)), ("grid 300^2", grid(300, 2)), ("grid 25^3", grid(25, 3))]
-    cases += [(os.path.basename(file).partition(".")[0], scipy.io.mmread(file)) for file in chosen.files]
+    cases += [(os.path.basename(file).partition(".")[0], trisolve.mmread(file)) for file in chosen.files]
     print("matrix,n,nnz,device,library,version,step_ms,solve_ms,error,gradient_error,why_not", flush=True)
     for name, A in cases:
         case = Case(name, A)
