@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SHARED = Path(os.environ.get("TRS_SHARED", ROOT.parent / "shared"))
 FILES = sorted((ROOT / "matrices").glob("*.mtx*")) + sorted((SHARED / "matrices").glob("*.mtx*"))
 FILES = list({path.name: path for path in reversed(FILES)}.values())
+GPU = any(s.needs == "cuda" and s.available for s in trisolve.solvers())
 # older ones promote types, write files and read them in other ways
 new_scipy = pytest.mark.skipif(np.lib.NumpyVersion(scipy.__version__) < "1.14.0", reason="SciPy is older than 1.14")
 needs_suitesparse = pytest.mark.skipif(not hasattr(C, "trs_factor"), reason="built without SuiteSparse")

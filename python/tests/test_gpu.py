@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import backward_error, eps, random_triangle, values
+from conftest import GPU, backward_error, eps, random_triangle, values
 
 import trisolve
 from trisolve import _abi
@@ -18,7 +18,6 @@ try:
 except ImportError:
     cupy = None
 
-GPU = any(s.needs == "cuda" and s.available for s in trisolve.solvers())
 on_gpu = pytest.mark.skipif(cupy is None or not GPU, reason="needs a GPU, a build with CUDA, and CuPy")
 DTYPES = ["f4", "f8", "c8", "c16"]
 

@@ -1,29 +1,49 @@
-"""trisolve.jax against dense solves of JAX: values and derivatives, under jit and vmap."""
+"""trisolve.jax against dense solves of JAX: values and derivatives, under jit and vmap, on the CPU and on a GPU."""
 
 import gc
+import importlib.util
+import os
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import needs_suitesparse, random_triangle
+from conftest import GPU, needs_suitesparse, random_triangle
 
 import trisolve
 
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # others need memory of the device, too
 jax = pytest.importorskip("jax")
 if not hasattr(jax, "ffi"):
     pytest.skip("JAX is older than 0.5", allow_module_level=True)
-jax.config.update("jax_platforms", "cpu")  # trisolve.jax runs there alone
+
+
+def devices():
+    """A device of each platform on which trisolve.jax runs here."""
+    result = {"cpu": jax.devices("cpu")[0]}
+    if GPU and importlib.util.find_spec("cupy"):
+        try:
+            result["cuda"] = jax.devices("cuda")[0]
+        except RuntimeError:  # JAX is that for the CPU
+            pass
+    return result
+
+
+DEVICES = devices()
 jnp = jax.numpy
 tj = pytest.importorskip("trisolve.jax")
 pytestmark = needs_suitesparse
 N = 12
 
 
-@pytest.fixture(autouse=True)
-def double():
+@pytest.fixture(autouse=True, params=["cpu", "cuda"])
+def device(request):
+    """All tests run in double precision, on each platform."""
+    if request.param not in DEVICES:
+        pytest.skip("needs a GPU, JAX for CUDA, a build with CUDA, and CuPy")
     before = jax.config.jax_enable_x64
     jax.config.update("jax_enable_x64", True)
-    yield
+    with jax.default_device(DEVICES[request.param]):
+        yield DEVICES[request.param]
     jax.config.update("jax_enable_x64", before)
 
 
@@ -146,6 +166,39 @@ def test_functions(rng, name):
         close(gradient, jax.grad(lambda v: jnp.sum(jnp.linalg.solve(dense(A, v, triangle), b) ** 2))(arrays[0]))
     close(jax.vmap(function, (None, None, None, 0))(*arrays, jnp.stack([b, 2 * b])),
           jnp.stack([function(*arrays, b), 2 * function(*arrays, b)]))
+
+
+def test_the_order_of_the_stream(rng, device):
+    """b comes of a long computation, and x goes into another one: a solve on another stream would miss b."""
+    A = matrix(rng)
+    solver = tj.Solver(A)
+    start = jnp.asarray(rng.uniform(size=(1500, 1500)) / 750)
+
+    @jax.jit
+    def chain(M):
+        x = jnp.ones(N)
+        for _ in range(4):
+            for _ in range(8):
+                M = M @ start
+            b = x + M.sum(axis=0)[:N]
+            x = solver.solve(b)
+        return b, x
+
+    for b, x in [chain(start) for _ in range(5)]:
+        assert x.devices() == {device}
+        close(x, np.linalg.solve(A.toarray(), b))
+
+
+@pytest.mark.skipif(len(DEVICES) < 2, reason="needs a GPU, JAX for CUDA, a build with CUDA, and CuPy")
+def test_a_solver_on_two_devices(rng):
+    A = matrix(rng)
+    solver = tj.Solver(A)
+    for k in range(2):
+        for device in DEVICES.values():
+            values, b = (jax.device_put(a, device) for a in ((1 + k) * A.data, rng.uniform(size=N)))
+            x = solver(values, b)
+            assert x.devices() == {device}
+            close(x, np.linalg.solve((1 + k) * A.toarray(), b))
 
 
 def test_in_a_loop(rng):

@@ -48,6 +48,10 @@ class View(NamedTuple):
         ld, rest = divmod(outer[1], self.dtype.itemsize)
         return ld if not rest and ld >= max(inner[0], 1) else None
 
+    def is_dense(self) -> bool:
+        """Is it a vector whose numbers are one after the other?"""
+        return self.strides == (self.dtype.itemsize,) or self.leading(BY_COLUMNS) is not None
+
     def layouts(self) -> dict[int, int]:
         """The leading dimension by each layout in which the array is stored: one, both or none."""
         leads = {layout: self.leading(layout) for layout in (BY_COLUMNS, BY_ROWS)}
@@ -70,7 +74,7 @@ def device_of(array: Any) -> int:
 
 def view(array: Any) -> View:
     """View an array, on a GPU if it has __cuda_array_interface__, else as a NumPy array."""
-    there = getattr(array, "__cuda_array_interface__", None)
+    there = None if type(array) is np.ndarray else getattr(array, "__cuda_array_interface__", None)
     if there is None:
         array = np.asarray(array)
         return View(array, address_of(array), array.dtype, array.shape, array.strides, 0)
@@ -181,7 +185,7 @@ class Matrix:
         nnz = int(ptr.owner[-1]) if not ptr.device and ptr.shape[0] else idx.shape[0]
         if ptr.shape != (major + 1,) or min(idx.shape[0], self.values.shape[0]) < nnz or nnz < 0:
             raise ValueError("the arrays of the matrix are too short")
-        if name != "bsr" and self.values.leading(BY_COLUMNS) is None:
+        if name != "bsr" and not self.values.is_dense():
             raise ValueError("the values of the matrix must be contiguous")
         self.pattern = ptr, idx
         s = self.struct
@@ -235,7 +239,7 @@ def integers(indices: View) -> View:
         if indices.device:
             raise TypeError(f"indices on a GPU must be int32 or int64, not {indices.dtype}")
         indices = view(indices.owner.astype(np.int64, casting="same_kind"))
-    if indices.leading(BY_COLUMNS) is None:
+    if not indices.is_dense():
         if indices.device:
             raise ValueError("indices on a GPU must be contiguous")
         indices = view(np.ascontiguousarray(indices.owner))

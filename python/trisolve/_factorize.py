@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from contextlib import contextmanager
 from ctypes import POINTER, c_int8, c_int64
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Iterator
 
 import numpy as np
@@ -98,15 +99,23 @@ def splu(A: AnyMatrix, permc_spec: Permc | None = None, diag_pivot_thresh: Any =
     """
     factor = suitesparse("trs_factor")
     matrix = factorable(A, "splu")
-    settings = factor_options(method, permc_spec, plan_options(matrix, ops=ops, **plan), single=single, boost=boost,
-                              growth_limit=growth_limit, on_growth=pick(GROWTH, on_growth, "on_growth"))
+    settings = splu_options(matrix.device, method, permc_spec, single, boost, growth_limit, on_growth, ops=ops, **plan)
     if signs is not None:
+        settings = _abi.trs_factor_options.from_buffer_copy(settings)
         expected = np.ascontiguousarray(signs, np.int8)
         if expected.shape != (matrix.struct.n,):
             raise ValueError(f"signs has shape {expected.shape}, not {(matrix.struct.n,)}")
         settings.signs = expected.ctypes.data_as(POINTER(c_int8))
     with as_scipy():
         return Factors(factor, matrix, settings, {"ops": ops, **plan}, fixed_pattern=False)
+
+
+@lru_cache(maxsize=64)
+def splu_options(place: int, method: Method | None, permc_spec: Permc | None, single: bool, boost: float,
+                 growth_limit: float, on_growth: Growth, **plan: Any) -> Any:
+    """The options of trs_factor for one place of A; calls with the same words share them."""
+    return factor_options(method, permc_spec, plan_options(place, **plan), single=single, boost=boost,
+                          growth_limit=growth_limit, on_growth=pick(GROWTH, on_growth, "on_growth"))
 
 
 def schur(A: AnyMatrix, rows: Any, *, method: Method | None = None, ops: str = "NTH",
@@ -150,7 +159,7 @@ def schur(A: AnyMatrix, rows: Any, *, method: Method | None = None, ops: str = "
     others = np.setdiff1d(np.arange(A.shape[0]), chosen)
     S = np.zeros((count, count), matrix.dtype, order="F")
     settings = _abi.trs_factor_options(method=choice(METHODS, method, "method"),
-                                       plan=plan_options(matrix, ops=ops, **plan))
+                                       plan=plan_options(matrix.device, ops=ops, **plan))
 
     def make(pointer: Any, struct: Any, options: Any) -> int:
         return function(pointer, matrix.struct, count, chosen.ctypes.data_as(POINTER(c_int64)), S.ctypes.data,
@@ -208,7 +217,7 @@ def incomplete(method: int, matrix: Matrix, level: int, ordering: str, shift: fl
     if block_size is None:  # 0: that of the blocks
         block_size = 0 if matrix.struct.format == _abi.TRS_BSR else 1
     settings = _abi.trs_ilu_options(
-        method=method, shift=shift, boost=boost, plan=plan_options(matrix, **plan), level=whole(level, "level"),
+        method=method, shift=shift, boost=boost, plan=plan_options(matrix.device, **plan), level=whole(level, "level"),
         ordering=pick(ORDERINGS, ordering, "ordering"), defer=defer, drop_tol=drop_tol, fill_factor=fill_factor,
         block=whole(block_size, "block_size"))
     return Factors(C.trs_ilu, matrix, settings, plan, fixed_pattern=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ctypes import POINTER, byref, c_double, c_int8, c_int64
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import SimpleNamespace
 from typing import Any, Callable
 
@@ -95,9 +95,17 @@ def imported(stored: Stored, plan: dict[str, Any]) -> Factors:
         return C.trs_lu_import(pointer, struct, upper and upper.struct, address(stored.P, c_int64),
                                address(stored.Q, c_int64), address(stored.scale, c_double), options)
 
-    lu = Factors(make, lower, plan_options(lower, **plan), plan, fixed_pattern=False)
+    lu = Factors(make, lower, plan_options(lower.device, **plan), plan, fixed_pattern=False)
     lu._kind = 0
     return lu
+
+
+@lru_cache(maxsize=64)
+def operator_state(dtype: np.dtype[Any], shape: tuple[int, int]) -> dict[str, Any]:
+    """What the constructor of LinearOperator sets, in a seventh of the time of a small factorization."""
+    operator = object.__new__(Factors)
+    LinearOperator.__init__(operator, dtype, shape)
+    return vars(operator)
 
 
 class Factors(Solver, LinearOperator):
@@ -129,7 +137,7 @@ class Factors(Solver, LinearOperator):
                  fixed_pattern: bool):
         handle = Handle(C.trs_lu_destroy)
         check(make(handle.pointer, matrix.struct, options))
-        LinearOperator.__init__(self, matrix.dtype, matrix.shape)
+        self.__dict__.update(operator_state(matrix.dtype, matrix.shape))
         device = getattr(options, "plan", options).device
         self._set_up(handle, matrix, device)
         self._fixed_pattern = fixed_pattern

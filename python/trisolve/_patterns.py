@@ -1,12 +1,13 @@
 """What JAX and PyTorch programs solve with: factors of the last values of a pattern, found by a number.
 
-Arrays are NumPy's, or tensors of PyTorch on a GPU.
+Arrays are NumPy's, or on a CUDA device tensors of PyTorch or arrays of CuPy.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+import sys
 import threading
 import weakref
 from types import SimpleNamespace
@@ -15,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.sparse import csr_array
 
+from ._arrays import device_of
 from ._batch import BatchLU
 from ._factorize import splu
 from ._library import GrowthError, MatrixError, OutOfMemoryError, PivotError, UnsupportedError
@@ -26,19 +28,40 @@ OPS: tuple[Trans, ...] = ("N", "T", "H")
 PATTERNS = 8  # that spsolve and triangular_solve remember for each kind of solve
 
 
+def package(a: Any) -> Any:
+    """NumPy, CuPy or PyTorch: their functions have the same names, but for those below."""
+    return sys.modules[type(a).__module__.partition(".")[0]]
+
+
 def same(a: Any, b: Any) -> bool:
     """Are two arrays equal, in shape, type and numbers?  On a GPU this waits."""
     if a.dtype != b.dtype or a.shape != b.shape:
         return False
-    return bool(np.array_equal(a, b)) if isinstance(a, np.ndarray) else bool(a.equal(b))
+    return bool(a.equal(b) if hasattr(a, "equal") else package(a).array_equal(a, b))
 
 
 def copied(a: Any) -> Any:
-    return a.copy() if isinstance(a, np.ndarray) else a.clone()
+    return a.clone() if hasattr(a, "clone") else a.copy()
 
 
 def spread(a: Any, shape: tuple[int, ...]) -> Any:
-    return np.broadcast_to(a, shape) if isinstance(a, np.ndarray) else a.expand(shape)
+    return package(a).broadcast_to(a, shape)
+
+
+def contiguous(a: Any) -> Any:
+    return a.contiguous() if hasattr(a, "contiguous") else package(a).ascontiguousarray(a)
+
+
+def place_of(a: Any) -> int:
+    """0: the host; k + 1: CUDA device k."""
+    return 0 if isinstance(a, np.ndarray) else 1 + device_of(a)
+
+
+def wait(a: Any) -> None:
+    """Wait until an array is computed: functions that make factors read it without regard to streams."""
+    if not isinstance(a, np.ndarray):
+        cuda = package(a).cuda
+        (cuda.current_stream(a.device) if hasattr(cuda, "current_stream") else cuda.get_current_stream()).synchronize()
 
 
 class Batch:
@@ -79,6 +102,7 @@ class Recent:
         return SimpleNamespace(format="csr", shape=shape, indptr=self.indptr, indices=self.indices, data=values)
 
     def make(self, values: Any) -> Any:
+        wait(values)
         if values.ndim == 2:
             return Batch(self, values)
         if self.triangle:
@@ -116,7 +140,7 @@ class Recent:
         """Solve a batch by the analysis of its first matrix; False: that is not possible."""
         try:
             if self.triangle:
-                self.of(values[0]).solve_batch(values, b, trans, out=x)
+                self.of(values[0]).solve_batch(contiguous(values), contiguous(b), trans, out=x)
                 return True
             batch = self.of(values)
         except (PivotError, MatrixError, OutOfMemoryError, UnsupportedError):
@@ -139,8 +163,8 @@ class Home:
         if triangle not in (None, "lower", "upper"):
             raise ValueError(f"triangle must be 'lower', 'upper' or None, not {triangle!r}")
         self.settings = triangle, unit_diagonal, keep, options
-        self.one_pattern = pattern is not None
-        self.patterns = [] if pattern is None else [Recent(*pattern, *self.settings)]
+        self.pattern = pattern
+        self.places: dict[int, list[Recent]] = {}
         self.lock = threading.Lock()
         self.number = next(self.numbers)
         self.every[self.number] = self
@@ -152,18 +176,23 @@ class Home:
             raise RuntimeError("the Solver is gone: make it outside of the function that is compiled")
         return home
 
-    def find(self, *pattern: Any) -> Recent:
-        """The factors of a pattern; without one those of the only pattern."""
+    def find(self, values: Any, *pattern: Any) -> Recent:
+        """The factors of a pattern where the values are; without one those of the only pattern."""
         with self.lock:
-            if not pattern:
-                return self.patterns[0]
-            for k, recent in enumerate(self.patterns):
+            patterns = self.places.setdefault(place_of(values), [])
+            if self.pattern:
+                if not patterns:
+                    there = isinstance(values, np.ndarray) or not isinstance(self.pattern[0], np.ndarray)
+                    own = self.pattern if there else [package(values).asarray(a) for a in self.pattern]
+                    patterns.append(Recent(*own, *self.settings))
+                return patterns[0]
+            for k, recent in enumerate(patterns):
                 if same(recent.indices, pattern[0]) and same(recent.indptr, pattern[1]):
-                    self.patterns.append(self.patterns.pop(k))
-                    return self.patterns[-1]
-            recent = Recent(copied(pattern[0]), copied(pattern[1]), *self.settings)
-            self.patterns = [*self.patterns[1 - PATTERNS:], recent]
-            return recent
+                    patterns.append(patterns.pop(k))
+                    return recent
+            patterns.append(Recent(copied(pattern[0]), copied(pattern[1]), *self.settings))
+            del patterns[:-PATTERNS]
+            return patterns[-1]
 
 
 def solve_many(recent: Recent, trans: Trans, values: Any, b: Any, x: Any, rank: int) -> None:
@@ -189,7 +218,7 @@ def run(arguments: list[Any], results: list[Any], home: int, op: int, rank: int)
     count = math.prod(lead)
     one_pattern, one_matrix = (all(math.prod(a.shape[:-1]) == 1 for a in arrays)
                                for arrays in (pattern, (values, *pattern)))
-    recent = Home.of(home).find(*(a.reshape(-1) for a in pattern)) if one_pattern else None
+    recent = Home.of(home).find(values, *(a.reshape(-1) for a in pattern)) if one_pattern else None
     if recent and one_matrix:  # with a right-hand side, or several, for each of the batch
         with recent.lock:
             solve_many(recent, trans, values.reshape(-1), spread(b, x.shape), x, rank)
@@ -201,7 +230,7 @@ def run(arguments: list[Any], results: list[Any], home: int, op: int, rank: int)
             if recent.solve_batch(trans, *(a.reshape(count, *a.shape[len(lead):]) for a in (values, b, x))):
                 return
     for k in np.ndindex(lead):
-        each = recent or Home.of(home).find(*(a[k] for a in pattern))
+        each = recent or Home.of(home).find(values, *(a[k] for a in pattern))
         with each.lock:
             each.keep = max(each.keep, count)  # a gradient needs all of them again
             each.solve(trans, values[k], b[k], x[k])

@@ -107,7 +107,7 @@ class Plan(Solver):
         triangle = 0 if lower is None else _abi.TRS_LOWER if lower else _abi.TRS_UPPER
         kind = triangle | _abi.TRS_UNIT * bool(unit_diagonal) | _abi.TRS_STRICT * bool(strict)
         matrix = Matrix(A, _abi.TRS_PERMUTED if permuted else kind)
-        settings = plan_options(matrix, ops=ops, **options)
+        settings = plan_options(matrix.device, ops=ops, **options)
         handle = Handle(C.trs_plan_destroy)
         check(C.trs_plan_create(handle.pointer, matrix.struct, settings))
         check(C.trs_plan_load(handle.pointer, os.fsencode(saved)) if saved else C.trs_plan_analyse(handle.pointer))

@@ -59,12 +59,12 @@ class PlanOptions(TypedDict, total=False):
     solves: int
 
 
-def plan_options(A: Matrix, *, ops: str = "N", solver: str | None = None,
+def plan_options(place: int, *, ops: str = "N", solver: str | None = None,
                  device: int | Literal["cpu"] | None = None, nrhs: int = 1, layout: Layout = "F", threads: int = 0,
                  memory_limit: int = 0, order: Order = "auto", bitwise: bool = False, pivot: Pivot = "fail",
                  pivot_value: float = 0.0, measure: bool = False, solves: int = 0) -> Any:
-    """Put the options of a plan into a trs_options; Plan tells what they mean."""
-    device = A.device if device is None else 0 if device == "cpu" else whole(device, "device") + 1
+    """Put the options of a plan into a trs_options, on trs_mat.device = place by default; Plan tells what they mean."""
+    device = place if device is None else 0 if device == "cpu" else whole(device, "device") + 1
     bits = sum(1 << pick(OPS, op, "each of ops") for op in set(ops))
     return _abi.trs_options(
         solver=solver.encode() if solver else None, device=device, ops=bits, nrhs=whole(nrhs, "nrhs"),

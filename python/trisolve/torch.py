@@ -42,7 +42,7 @@ def solve(values: Any, b: Any, rows: Any, columns: Any, indptr: Any, home: int, 
     lead = np.broadcast_shapes(values.shape[:-1], b.shape[: b.ndim - rank])  # that of PyTorch loads SymPy
     b = b.contiguous() if b.is_cuda else b  # the library copies no b on a device, and stores x as b
     x = b.new_empty((*lead, *b.shape[b.ndim - rank:]))
-    pattern = [] if Home.of(home).one_pattern else [there(columns), there(indptr)]
+    pattern = [] if Home.of(home).pattern else [there(columns), there(indptr)]
     run([there(values.contiguous()), there(b), *pattern], [there(x)], home, op, rank)
     return x
 
@@ -214,10 +214,11 @@ class Solver:
         """A solver with factors of these values, or those of A, which must stay as they are: nothing is compared."""
         result = copy.copy(self)
         result.values = self.values if values is None else values
-        recent = self._home.patterns[0]
-        result._home = Home(*self._home.settings, (recent.indices, recent.indptr))
-        result._home.patterns[0].fixed = True
-        result._home.patterns[0].of(there(result.values.contiguous()))
+        result._home = Home(*self._home.settings, self._home.pattern)
+        values = there(result.values.contiguous())
+        recent = result._home.find(values)
+        recent.fixed = True
+        recent.of(values)
         return result
 
 

@@ -1,5 +1,6 @@
 #!/bin/sh
 # guide.sh: every command of doc/guide.md, doc/start.md and doc/levels.md runs, and prints what these say, but for numbers.
+# The commands of README.md that run programs of the build succeed.
 #
 # A block ```console has commands behind "$ " and what they print; a line "..." stands for any number of lines.  A block
 # behind <!-- file: NAME --> is that file.  What is not in this build, and a block behind <!-- needs: WHAT --> where WHAT
@@ -94,4 +95,12 @@ for k in $(seq "$(cat blocks)"); do
     done <"block-$k"
     try "$command"
 done
+
+sed -n 's|^    \(build/bin/[^#]*[^# ]\) *\(#.*\)*$|\1|p' "$source/README.md" >commands
+while IFS= read -r command; do
+    case $command in build/bin/trisolve-bench*) command="$command --cell-seconds=0.001" ;; esac
+    gone=$(not_built "$command")
+    if [ -n "$gone" ]; then skip "$command" "$gone is not in this build"; else expect 0 "$command" sh -c "$command"; fi
+done <commands
+if [ "$(wc -l <commands)" -ge 7 ]; then ok 'commands of README.md'; else not_ok 'fewer commands than README.md has'; fi
 finish

@@ -1,4 +1,4 @@
-"""Sparse solves in JAX programs, on the CPU: under jit, grad, vjp, jvp and vmap.
+"""Sparse solves in JAX programs, on the CPU and on CUDA devices: under jit, grad, vjp, jvp and vmap.
 
 >>> import jax, jax.numpy as jnp, scipy.sparse as sp
 >>> import trisolve.jax
@@ -11,8 +11,8 @@
 (298,)
 
 A derivative uses the factors of the solve: with lambda = A^-T g, that of b is lambda, and that of the value at (i, j)
-is -lambda(i) x(j).  Host and program share the buffers: only the values are copied, once for each factorization.  A
-singular matrix gives NaN.
+is -lambda(i) x(j).  The library works on XLA's buffers, on a CUDA device in the order of XLA's stream, where it needs
+CuPy: only the values are copied, once for each factorization.  A singular matrix gives NaN.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ from scipy.sparse import csr_array
 import jax
 import jax.numpy as jnp
 
-from . import _xla
+from . import _cuda, _xla
 from .._patterns import Home, Triangle, run
 
 OPS = ("N", "T")
-CAPSULE, HANDLER = _xla.target(run)
-jax.ffi.register_ffi_target("trisolve_solve", CAPSULE, platform="cpu")
+TARGETS = {"cpu": _xla.target(run), "CUDA": _xla.target(run, _cuda.over, _cuda.on)}
+for platform, (capsule, _) in TARGETS.items():
+    jax.ffi.register_ffi_target("trisolve_solve", capsule, platform=platform)
 
 
 def call(home: Home, op: int, values: Any, b: Any, pattern: tuple[Any, ...]) -> Any:

@@ -1,4 +1,4 @@
-"""Python functions as targets of XLA's foreign function interface, on the CPU.
+"""Python functions as targets of XLA's foreign function interface, on the CPU and on CUDA devices.
 
 A target is a function of C that gets a call frame.  The declarations are those of xla/ffi/api/c_api.h, version 0.x,
 which promises a stable binary interface; of each structure, those up to the last member that is used here.  So nothing
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ctypes import (CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_void_p,
                     cast, py_object, pythonapi)
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Callable
 
 import numpy as np
@@ -32,8 +33,10 @@ Version = struct("Version", ("major", c_int), ("minor", c_int))
 Metadata = type("Metadata", (Structure,), {"_fields_": [
     ("struct_size", c_size_t), ("version", Version), ("traits", c_uint32)]})
 ErrorArguments = struct("ErrorArguments", ("message", c_char_p), ("code", c_int))
+StreamArguments = struct("StreamArguments", ("context", c_void_p), ("stream", c_void_p))
 Api = struct("Api", ("version", Version), ("internal", c_void_p),
-             ("error_create", CFUNCTYPE(c_void_p, POINTER(ErrorArguments))))
+             ("error_create", CFUNCTYPE(c_void_p, POINTER(ErrorArguments))), ("between", c_void_p * 3),
+             ("stream_get", CFUNCTYPE(c_void_p, POINTER(StreamArguments))))
 Buffer = struct("Buffer", ("dtype", c_int), ("data", c_void_p), ("rank", c_int64), ("dims", POINTER(c_int64)))
 Buffers = struct("Buffers", ("size", c_int64), ("types", POINTER(c_int)), ("items", POINTER(POINTER(Buffer))))
 Attributes = struct("Attributes", ("size", c_int64), ("types", POINTER(c_int)), ("names", POINTER(POINTER(Span))),
@@ -43,16 +46,30 @@ Frame = struct("Frame", ("api", POINTER(Api)), ("context", c_void_p), ("stage", 
 Handler = CFUNCTYPE(c_void_p, POINTER(Frame))
 
 
-def arrays_of(buffers: Any) -> list[NDArray[Any]]:
-    """The buffers of a call as arrays of NumPy, in the same memory."""
-    result = []
-    for k in range(buffers.size):
-        buffer = buffers.items[k].contents
-        shape, dtype = tuple(buffer.dims[: buffer.rank]), DTYPES[buffer.dtype]
-        size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-        memory = (c_char * size).from_address(buffer.data) if size else b""
-        result.append(np.frombuffer(memory, dtype).reshape(shape))
-    return result
+def on_host(address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """An array of NumPy over a buffer."""
+    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    memory = (c_char * size).from_address(address) if size else b""
+    return np.frombuffer(memory, dtype).reshape(shape)
+
+
+def no_stream(stream: Callable[[], int], arrays: list[Any]) -> AbstractContextManager[Any]:
+    return nullcontext()
+
+
+def arrays_of(buffers: Any, over: Callable[..., Any]) -> list[Any]:
+    """The buffers of a call as arrays, in the same memory."""
+    every = (buffers.items[k].contents for k in range(buffers.size))
+    return [over(buffer.data, tuple(buffer.dims[: buffer.rank]), DTYPES[buffer.dtype]) for buffer in every]
+
+
+def stream_of(frame: Any) -> int:
+    """The cudaStream_t on which XLA runs the call."""
+    arguments = StreamArguments(struct_size=StreamArguments.stream.offset + StreamArguments.stream.size,
+                                context=frame.context)
+    if frame.api.contents.stream_get(arguments):
+        raise RuntimeError("XLA gives no stream")
+    return arguments.stream or 0
 
 
 def attributes_of(attributes: Any) -> dict[str, int]:
@@ -66,8 +83,12 @@ def attributes_of(attributes: Any) -> dict[str, int]:
     return result
 
 
-def target(function: Callable[..., None]) -> Any:
-    """The capsule of a target that calls function (arguments, results, **attributes), and what must live as long."""
+def target(function: Callable[..., None], over: Callable[..., Any] = on_host, on: Callable[..., Any] = no_stream) -> Any:
+    """The capsule of a target that calls function(arguments, results, **attributes), and what must live as long.
+
+    over(address, shape, dtype) makes an array over a buffer.  on(stream, arrays) is a context for the call, where
+    stream() is XLA's.
+    """
 
     def handle(pointer: Any) -> int | None:
         frame = pointer.contents
@@ -81,12 +102,13 @@ def target(function: Callable[..., None]) -> Any:
         if frame.stage != EXECUTE:
             return None
         try:
-            function(arrays_of(frame.arguments), arrays_of(frame.results), **attributes_of(frame.attributes))
+            arguments, results = arrays_of(frame.arguments, over), arrays_of(frame.results, over)
+            with on(lambda: stream_of(frame), results):
+                function(arguments, results, **attributes_of(frame.attributes))
         except BaseException as error:  # a callback of C cannot raise
             text = f"{type(error).__name__}: {error}".encode()
-            arguments = ErrorArguments(struct_size=ErrorArguments.code.offset + ErrorArguments.code.size, message=text,
-                                       code=INTERNAL_ERROR)
-            return frame.api.contents.error_create(arguments)
+            size = ErrorArguments.code.offset + ErrorArguments.code.size
+            return frame.api.contents.error_create(ErrorArguments(struct_size=size, message=text, code=INTERNAL_ERROR))
         return None
 
     handler = Handler(handle)
