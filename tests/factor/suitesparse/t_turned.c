@@ -99,7 +99,7 @@ static void check_back(const trs_lu *lu, const full *A)
     for (int j = 0; j < n; j++)
         for (int i = 0; i < n; i++) B.a[i + n * j] = A->a[lu->f.P[i] + n * lu->f.P[j]];
     full LS = product(&L, &S, false), LSL = product(&LS, &L, true);
-    check_difference(&B, &LSL, 1e-11);
+    check_difference(&B, &LSL, 8 * n * DBL_EPSILON);
     free(L.a), free(S.a), free(B.a), free(LS.a), free(LSL.a);
 }
 
