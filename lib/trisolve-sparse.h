@@ -1322,8 +1322,8 @@ typedef struct trs_ilu_options {
  *
  * DILU and block Jacobi are always by blocks, which may be numbers (b = 1), and in the natural
  * ordering.  On a device, too, b is found for them.  Of DILU only the diagonal is computed, which
- * takes a fraction of the time of
- * ILU(0): d(i) = a(i, i) - sum_(k < i) a(i, k) d(k)^-1 a(k, i).
+ * takes a fraction of the time of ILU(0):
+ * d(i) = a(i, i) - sum_(k < i) a(i, k) d(k)^-1 a(k, i).
  *
  * The threads of opt->plan.threads, but at most 16, also compute the factors.  Each thread takes
  * 4 n bytes, and 8 n during the search for fill.  Rows of the same level of L are factored at the
