@@ -397,7 +397,7 @@ template <class T> int batch_prepare(const batch_shape &shape, int *resident)
     });
 }
 
-/* Enqueues it, in so many blocks. */
+/* Enqueues it; blocks: how many. */
 template <class T>
 int batch_launch(const batch_shape &shape, const batch_call &call, unsigned blocks,
                  cudaStream_t stream)

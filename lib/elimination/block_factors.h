@@ -34,8 +34,8 @@ typedef struct trs_block_pattern { /* the arrays are on the host; new reads them
     trs_dtype dtype;
     bool diagonal_only; /* DILU: products are added to d(i) alone, and L stays as it is in A */
     const int64_t *src; /* [count*b*b] places in the values of A; TRS_SRC_MISSING: it is zero */
-    const int64_t
-        *step; /* [blocks of L + 1] block p of L has the products step [p] .. step [p+1] - 1 */
+    /* [blocks of L + 1] block p of L has the products step [p] .. step [p+1] - 1 */
+    const int64_t *step;
     const trs_block_product *product;
     trs_block_triangles side[2]; /* M, and M', whose begin [0] is NULL if no solve asks for it */
     const int64_t *from;         /* [count] which block of M is transposed to each of M' */

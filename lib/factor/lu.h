@@ -92,7 +92,8 @@ struct trs_lu {
     bool refreshes; /* plans take values that are on the device, in the order of a stream */
     bool host_only; /* no kernel refactors these factors on the device */
     bool refactors; /* new values that do not suit the pivots are factored on the host */
-    /* incomplete factors by blocks, in place of plans; those on a device are in lu->device, and these have no arrays; they belong to the backend; NULL: there are none */
+    /* Incomplete factors by blocks, in place of plans.  They belong to the backend.  Of those on a device this has the numbers of
+     * rows and blocks alone, and device->blocks the rest.  NULL: there are none. */
     const struct trs_ilu_blocks *blocks;
     double growth_limit; /* of complete factors on a device */
     /* of incomplete factors, as in trs_ilu_options; boost also of L D L^H, as in trs_factor_options */

@@ -261,7 +261,7 @@ static void of_entries(void **state)
     free(A.a);
 }
 
-/* Where a product list would be longer than the factors by far, ILU(0) is by numbers, and DILU is not made. */
+/* Where a list of products would be much longer than the factors, ILU(0) is by numbers, and DILU is not made. */
 static void many_products(void **state)
 {
     (void)state;

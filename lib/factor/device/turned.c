@@ -61,8 +61,8 @@ typedef struct mixing {
     const trs_mat *A;
     int32_t *other;
     double *own, *cross;
-    int64_t
-        *place; /* [n] 1 + the entry of G that the row in hand has in this column; 0: none so far */
+    /* [n] 1 + the entry of G that this row has in each column; 0: none so far */
+    int64_t *place;
 } mixing;
 
 static void mix(const trs_lu *lu, const trs_turned *t, mixing *m)

@@ -12,7 +12,7 @@
 
 #include "factor/lu.h"
 
-/* An entry of G is a sum of up to so many numbers of A. */
+/* An entry of G is a sum of at most four numbers of A. */
 enum { TRS_TURNED_TERMS = 4 };
 
 typedef struct trs_turned {

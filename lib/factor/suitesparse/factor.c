@@ -128,10 +128,11 @@ static void fill_rows(const trs_mat *m, trs_mat *to)
 {
     const int64_t *from = m->ptr, *row = m->idx;
     const size_t size = size_of(m);
-    int64_t *next = (int64_t *)to->ptr +
-                    1; /* the place of the next entry of row i, in the end that of row i + 1 */
+    int64_t *ptr = (int64_t *)to->ptr;
+    /* the place of the next entry of row i; in the end the first of row i + 1 */
+    int64_t *next = ptr + 1;
     int32_t *column = (int32_t *)to->idx;
-    memset((int64_t *)to->ptr, 0, ((size_t)m->n + 2) * sizeof *next);
+    memset(ptr, 0, ((size_t)m->n + 2) * sizeof *ptr);
     for (int64_t p = 0; p < m->nnz; p++) next[row[p] + 1]++;
     for (int64_t i = 0; i < m->n; i++) next[i + 1] += next[i];
     for (int64_t j = 0; j < m->n; j++)

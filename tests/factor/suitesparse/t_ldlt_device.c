@@ -121,6 +121,17 @@ static void half_and_single(void **state)
     }
 }
 
+/* An update of lu that takes the values of t on the device. */
+static cudaGraphExec_t captured_update(trs_lu *lu, const twin *t, cudaStream_t s)
+{
+    const trs_exec exec = {.stream = s};
+    begin_capture(s);
+    const int rc = trs_lu_update_on(lu, &t->d, &exec);
+    cudaGraphExec_t graph = end_capture(s);
+    assert_int_equal(rc, TRS_OK);
+    return graph;
+}
+
 /* A captured update is replayed with values of other inertia. */
 static void replayed(void **state)
 {
@@ -131,11 +142,7 @@ static void replayed(void **state)
         twin t = twin_new(A, &plain);
         trs_lu *lu = factored(&t.m, (trs_factor_options){.boost = 1e-12}, true);
         cudaStream_t s = new_stream();
-        const trs_exec exec = {.stream = s};
-        begin_capture(s);
-        const int rc = trs_lu_update_on(lu, &t.d, &exec);
-        cudaGraphExec_t graph = end_capture(s);
-        assert_int_equal(rc, TRS_OK);
+        cudaGraphExec_t graph = captured_update(lu, &t, s);
         for (int step = 0; step < 5; step++) {
             for (int k = step; k < n; k += 4) A.a[k + n * k] *= -1;
             twin_renew(&t);
@@ -313,11 +320,7 @@ static void replayed_pairs(void **state)
     twin t = twin_new(A, &plain);
     trs_lu *lu = factored(&t.m, (trs_factor_options){0}, true);
     cudaStream_t s = new_stream();
-    const trs_exec exec = {.stream = s};
-    begin_capture(s);
-    const int rc = trs_lu_update_on(lu, &t.d, &exec);
-    cudaGraphExec_t graph = end_capture(s);
-    assert_int_equal(rc, TRS_OK);
+    cudaGraphExec_t graph = captured_update(lu, &t, s);
     for (int step = 0; step < 4; step++) {
         for (int p = 0; p < n * n; p++) A.a[p] *= -1;
         twin_renew(&t);

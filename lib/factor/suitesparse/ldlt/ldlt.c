@@ -70,7 +70,7 @@ static int find_order(trs_lu *lu, const trs_csc *A, const char *ordering, const 
     return rc;
 }
 
-/* Is METIS's order much less deep than that of AMD, which has so many levels?  Then it replaces a->d. */
+/* levels: those of AMD's order.  If METIS's order is much less deep, it replaces a->d. */
 static int try_metis(trs_lu *lu, const trs_csc *A, int64_t levels, analysis *a)
 {
     trs_symbolic *other = NULL;
