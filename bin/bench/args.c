@@ -22,7 +22,7 @@
 #endif
 
 static const char help[] =
-    "Usage: trisolve-bench [OPTION]... FILE|DIRECTORY|KIND:SIZE...\n"
+    "Usage: trisolve-bench [OPTION]... FILE|DIRECTORY|KIND:SIZE[,SIZE...]...\n"
     "       trisolve-bench [OPTION]... --dense [N...]\n"
     "       trisolve-bench --calibrate [FILE|--save]\n"
     "       trisolve-bench [OPTION]... --io FILE|DIRECTORY...\n"
@@ -32,7 +32,8 @@ static const char help[] =
     "FILE is a Matrix Market file, which may be packed, or a .trs file of\n"
     "trisolve-gen.  DIRECTORY means all such files in it and below it, without\n"
     "the right-hand sides of matrices.  KIND:SIZE is generated, as by trisolve-gen\n"
-    "KIND SIZE, for example grid5:500.\n"
+    "KIND SIZE, for example grid5:500; with several sizes, as in grid5:500,1000,2000,\n"
+    "figures show how times grow.\n"
     "\n"
     "Modes:\n"
     "      --dense            run solvers of full matrices (triangles, LU, Gauss) on\n"

@@ -465,6 +465,53 @@ def totals(run):
                    "plan is faster.")] if points else []
 
 
+# ---- figures of one kind of matrix at several sizes ------------------------------------------------
+
+def kinds_of(run):
+    """For each generated kind, KIND:SIZE, its triangles by entries, if there are three sizes or more."""
+    kinds = {}
+    for r in run.solved:
+        named = re.fullmatch(r"(\w+):\d+", r.name)
+        if named and r.taken:
+            kinds.setdefault(named[1], []).append(r)
+    return {kind: sorted(found, key=lambda r: int(r.row["nnz"])) for kind, found in kinds.items()
+            if len({r.row["nnz"] for r in found}) > 2}
+
+
+def floor(r):
+    """Seconds that memory takes for the bytes, or the levels for waiting for each other, whichever is longer."""
+    return max(r.taken.number("floor_memory", 0), r.taken.number("floor_levels", 0))
+
+
+def growth(run, reference):
+    """Times, ratios and rates against the entries of the triangle."""
+    kinds = kinds_of(run)
+
+    def curves(value):
+        found = {kind: [(int(r.row["nnz"]), value(r)) for r in rs] for kind, rs in kinds.items()}
+        found = {kind: [(x, y) for x, y in points if y > 0] for kind, points in found.items()}
+        return {kind: points for kind, points in found.items() if points}
+
+    figures = []
+    for kind, rs in kinds.items():
+        drawn = {"automatic choice": lambda r: r.taken.solve, "floor": floor,
+                 reference: lambda r: r.find(reference).solve if r.find(reference) else NAN}
+        points = {name: [(int(r.row["nnz"]), 1e3 * value(r)) for r in rs if value(r) > 0] for name, value in drawn.items()}
+        figures.append(draw_curves(f"growth-{kind}", f"{kind}: time of a solve by size",
+                                   {name: p for name, p in points.items() if p}, ("entries", "ms")))
+    for name, title, label, value in (
+            ("growth-ratio", f"Solve time of {reference} over that of the choice, by size", "times as fast",
+             lambda r: 1 / r.over(r.taken, reference) if r.over(r.taken, reference) > 0 else NAN),
+            ("growth-floor", "Solve time over the floor, by size", "times the floor",
+             lambda r: ratio(r.taken.solve, floor(r))),
+            ("growth-rate", "Matrix, B and X over the time of a solve, by size", "GB/s",
+             lambda r: 1e-9 * r.taken.number("rate"))):
+        points = curves(value)
+        if points:
+            figures.append(draw_curves(name, title, points, ("entries", label)))
+    return figures
+
+
 # ---- the levels of a matrix, for trisolve-info ---------------------------------------------------
 
 def widths(file, title):
@@ -625,7 +672,8 @@ def make_figures(run):
     if run.dense:
         return [f for one in DENSE_FIGURES.split("\n")[1:-1] for f in dense_figure(run, *one.split("|"))]
     c = Comparison(run)
-    return profile(run) + levels(run, c) + roofline(run) + bars(run, c) + totals(run)
+    return (profile(run) + levels(run, c) + roofline(run) + bars(run, c) + totals(run)
+            + growth(run, c.reference))
 
 
 # ---- the page ------------------------------------------------------------------------------------

@@ -418,6 +418,13 @@ check $? "a performance profile, and the ratios over the levels"
 grep -q '<h3>grid5:20</h3>' 'p&q.html' && grep -q 'choice for the host' 'p&q.html'
 check $? "a table a matrix in the page"
 
+run --quiet --csv=sizes.csv --plot=plots3 --solvers=cpu-serial,cpu-level grid5:8,16,12 bidiag:5
+gives 0 "several sizes of a kind"
+[ "$(column sizes.csv matrix | uniq | tr '\n' ' ')" = "grid5:8 grid5:16 grid5:12 bidiag:5 " ]
+check $? "each of them is a matrix"
+grep -q '<title>automatic choice: 176 [^ ]*, 408 [^ ]*, 736 [^ ]*</title>' plots3/growth-grid5.svg && [ ! -e plots3/growth-bidiag.svg ]
+check $? "a figure over the entries where there are three sizes" # 3 s^2 - 2 s
+
 # ---- the page of a collection ----------------------------------------------------------------------------
 cp general.mtx tree/general.mtx
 printf '%%%%MatrixMarket matrix array real general\n3 1\n1\n1\n1\n' >rhs.mtx

@@ -51,6 +51,26 @@ expect 0 'from standard input' sh -c "python3 '${TRISOLVE_REPORT:-$source/bin/re
 mv out again.html
 expect 0 'it is the same page' cmp again.html page.html
 
+# ---- one kind at three sizes ----------------------------------------------------------------------------------
+# us: the choice takes 2, 4, 8; cpu-serial 4, 12, 32; memory 1, 1, 4 and levels .5, 2, 1 at least
+size() { # SIZE ENTRIES CHOICE SERIAL MEMORY LEVELS RATE
+    cell "grid9:$1" 5 cpu-level cpu host 0 host good "$3" | sed "s/,9,20,/,9,$2,/; s/\$/,$5,$6,$7/"
+    cell "grid9:$1" 5 cpu-serial cpu host 0 0 good "$4" | sed "s/,9,20,/,9,$2,/; s/\$/,$5,$6,$7/"
+}
+{
+    echo "$columns,floor_memory,floor_levels,rate"
+    size 3 1000 8e-6 32e-6 4e-6 1e-6 4e9
+    size 1 10 2e-6 4e-6 1e-6 5e-7 1e9
+    size 2 100 4e-6 12e-6 1e-6 2e-6 2e9
+} >sizes.csv
+expect 0 'figures of growth' report sizes.csv --plot sizes
+says sizes/growth-grid9.svg '<title>automatic choice: 10 0.002, 100 0.004, 1000 0.008</title>'
+says sizes/growth-grid9.svg '<title>floor: 10 0.001, 100 0.002, 1000 0.004</title>'
+says sizes/growth-grid9.svg '<title>cpu-serial: 10 0.004, 100 0.012, 1000 0.032</title>'
+says sizes/growth-ratio.svg '<title>grid9: 10 2, 100 3, 1000 4</title>'
+says sizes/growth-floor.svg '<title>grid9: 10 2, 100 2, 1000 2</title>'
+says sizes/growth-rate.svg '<title>grid9: 10 1, 100 2, 1000 4</title>'
+
 # ---- preparation and k solves -------------------------------------------------------------------------------
 # ms: a plan is prepared in 4 and solves in 1, takes 20 to grow in solve 11, and then solves in 0.25:
 # 4 + k for k < 11, and 31.5 + k / 4 from there on; the choice at once: 17 + k / 4

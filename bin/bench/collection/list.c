@@ -23,6 +23,33 @@ static int list_add(name_list *l, const char *name)
     return EXIT_GOOD;
 }
 
+/* KIND:SIZE,SIZE,...: a name for each size. */
+static int list_add_sizes(name_list *l, const char *name)
+{
+    const size_t kind = strcspn(name, ":") + 1;
+    int code = EXIT_GOOD;
+    for (const char *size = name + kind; !code && *size;) {
+        const size_t length = strcspn(size, ",");
+        char *one = malloc(kind + length + 1);
+        if (!one) return out_of_memory();
+        memcpy(one, name, kind);
+        memcpy(one + kind, size, length);
+        one[kind + length] = '\0';
+        code = list_add(l, one);
+        free(one);
+        size += length + (size[length] == ',');
+    }
+    return code;
+}
+
+/* Is it KIND:SIZE,SIZE..., and no file of that name? */
+static bool has_sizes(const char *name)
+{
+    struct stat st;
+    const char *colon = strchr(name, ':');
+    return colon && strchr(colon, ',') && !strchr(name, '/') && stat(name, &st) != 0;
+}
+
 static bool ends_in(const char *name, const char *end)
 {
     const size_t length = strlen(name), l = strlen(end);
@@ -115,7 +142,8 @@ int list_names(char *const *names, int count, name_list *l)
     for (int k = 0; k < count && !code; k++) {
         const char *name = names[k];
         bool dir = !stat(name, &st) && S_ISDIR(st.st_mode);
-        code = dir ? list_directory(l, name) : list_add(l, name);
+        if (dir) code = list_directory(l, name);
+        else code = has_sizes(name) ? list_add_sizes(l, name) : list_add(l, name);
         l->directory = l->directory || dir;
     }
     return code;
