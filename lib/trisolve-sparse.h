@@ -1317,6 +1317,11 @@ typedef struct trs_ilu_options {
  * 1, with fill, an ordering, a named solver, TRS_PIVOT_SKIP or TRS_PIVOT_REPLACE.  On a device
  * blocks are not searched for: those of a BSR, and opt->block, count.  It takes factors by numbers
  * if blocks have more than 64 products each.  The host makes the pattern.
+ * IC(0) is by blocks in the same cases.  M is that of ILU(0), but an update reads only the lower
+ * triangle of A and does half the products.  The same L and U solve with every op, also with TRS_T
+ * if A is complex.  Rows are not exchanged: a diagonal block that is not positive definite is a bad
+ * pivot.  boost counts for the pivots of L D L^H, with the largest entry of the diagonal block and
+ * the blocks to the right of it.
  * Factors by blocks have no plans and no triangles of numbers: trs_lu_info.l and u are NULL, and
  * trs_lu_factors returns TRS_ESUPPORT, and so does trs_lu_batch_create.
  *
@@ -1342,9 +1347,9 @@ typedef struct trs_ilu_options {
  * with TRS_H).
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, an error of trs_plan_create or trs_plan_analyse, or:
  *     TRS_EMATRIX ; A is not well formed, or a value is not finite.
- *     TRS_EPIVOT ; a pivot is zero, not positive or not finite, or a diagonal block singular.  The
- *         message names the row of A, or the rows, with the first one.  The caller can update the
- *         factors with new values.
+ *     TRS_EPIVOT ; a pivot is zero, not positive or not finite, or a diagonal block is singular or
+ *         not positive definite.  The message names the row of A, or the rows, with the first one.
+ *         The caller can update the factors with new values.
  *     TRS_ESUPPORT ; A is on a device and opt->plan is for the host; or DILU on a device has more
  *         than 64 products for each block.
  * Source: Meijerink and van der Vorst 1977; Saad, Iterative Methods for Sparse Linear Systems,
@@ -1491,8 +1496,8 @@ TRS_API void trs_lu_work_destroy(trs_lu_work *work);
 /* Solve X = op(A)^-1 B with the factors.
  *     trs_lu *lu ; in, out.  Without exec->lu_work its own work space is used, which serves one
  *         solve at a time.
- *     trs_op op ; in.  L L^H solves with every op, except TRS_T for complex IC in the natural
- *         ordering.  L U solves with the ops of its plans.
+ *     trs_op op ; in.  L L^H solves with every op, except TRS_T for complex IC by numbers in the
+ *         natural ordering.  L U solves with the ops of its plans.
  *     int nrhs ; in, >= 0.
  *     const void *B ; in.  With ldb as in trs_solve, of the dtype of A, where trs_options.device
  *         of the plans says.

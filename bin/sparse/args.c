@@ -37,7 +37,7 @@ static const char help[] =
     "                         or dilu, jacobi with the diagonal (blocks) alone;\n"
     "                         they solve M x = b, then refine or start a Krylov\n"
     "                         method\n"
-    "      --block=B          block size of ilu0, dilu and jacobi; 1: numbers\n"
+    "      --block=B          block size of ilu0, ic0, dilu and jacobi; 1: numbers\n"
     "                         (default: that of the matrix)\n"
     "      --ordering=NAME    ordering of complete factors: amd, colamd, metis,\n"
     "                         nesdis, natural, best\n"

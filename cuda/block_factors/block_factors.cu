@@ -22,7 +22,7 @@ struct trs_block_factors {
     int32_t n, longest;
     int64_t count;
     trs_dtype dtype;
-    bool diagonal_only, wide;
+    bool diagonal_only, cholesky, wide;
     block_side side[2];
     int32_t *order; /* of the factorisation */
     int64_t *src, *step, *from;
@@ -154,7 +154,8 @@ static int put_factors(trs_block_factors *f, const trs_block_pattern *p)
     int rc = append_rows(f->ctx, m->level[0], f->n, 1, &t);
     if (!rc) rc = put(f, f->order, t.order, f->n);
     trs_free(&f->ctx->mem, t.order);
-    if (!rc) rc = put(f, f->src, p->src, f->count * f->b * f->b);
+    const int64_t read = f->cholesky ? f->count - lower : f->count;
+    if (!rc) rc = put(f, f->src, p->src, read * f->b * f->b);
     if (!rc) rc = put(f, f->step, p->step, lower + 1);
     if (!rc) rc = put(f, f->product, p->product, p->step[lower]);
     return rc ? rc : make_room(f, t.levels);
@@ -189,7 +190,7 @@ int trs_gpu_blocks_new(trs_context *ctx, const trs_block_pattern *p, trs_block_f
     f->ctx = ctx;
     f->b = p->b, f->n = p->n, f->count = p->count;
     f->dtype = p->dtype;
-    f->diagonal_only = p->diagonal_only;
+    f->diagonal_only = p->diagonal_only, f->cholesky = p->cholesky;
     measure(f, &p->side[0]);
     int rc = put_side(f, &p->side[0], &f->side[0]);
     if (!rc) rc = put_factors(f, p);
@@ -240,7 +241,7 @@ template <class T> static int factor(const trs_block_factors *f, const trs_block
     k.lower = s->begin[0], k.upper = s->begin[1], k.idx = s->idx;
     k.src = f->src, k.step = f->step, k.product = f->product;
     k.a = (const T *)job->a, k.val = (T *)job->val, k.scratch = (T *)f->scratch;
-    k.diagonal_only = f->diagonal_only;
+    k.diagonal_only = f->diagonal_only, k.cholesky = f->cholesky;
     k.shift = job->shift, k.boost = job->boost, k.outcome = job->outcome;
     begin_outcome<<<1, 1, 0, stream>>>(job->outcome);
     const int64_t numbers = f->count * f->b * f->b;
@@ -282,7 +283,7 @@ template <class T> static int solve(const trs_block_factors *f, const trs_block_
     k.begin[0] = s->begin[0], k.begin[1] = s->begin[1];
     k.val = (const T *)(job->transposed ? s->val : job->val);
     k.y[0] = (T *)job->work, k.y[1] = (T *)job->work + n;
-    k.conj = job->op == TRS_H;
+    k.conj = job->conj;
     choose_ends(f, job->transposed, k.end);
     const void *kernel = solve_kernel_of<T>(f->b, f->wide);
     int rc = TRS_OK;

@@ -2,10 +2,11 @@
  *
  *     l(i, k) = a(i, k) d(k)^-1;   a(i, j) -= l(i, k) u(k, j)   for each product of block (i, k)
  *     DILU: the same with j = i alone, and a(i, k) stays
+ *     IC(0): the same with j >= i alone, and a(i, k) = u(k, i)^H, which is the u of the first product
  *
  * Who computes a row: a warp.  It has the row in shared memory, or, if that is too small, in memory of its own.  A lane has one
  * column of a product: c of u(k, j) and of a(i, j), so no two lanes write the same number.  d(i) is inverted by Gauss-Jordan
- * elimination with exchanges of rows, a lane for each column of [d I].
+ * elimination with exchanges of rows, which IC(0) has none of, a lane for each column of [d I].
  *
  * How blocks become visible: each number of d(k)^-1 and u(k, j) is its own flag (runtime/flag.cuh).  While step k is computed, the
  * numbers of the next step are looked for.  l(i, k) is read by nobody in this launch.
@@ -25,6 +26,8 @@
 template <class T, int B> struct runs {
     int64_t lower, own, upper;       /* where they begin */
     int first_own, first_upper, end; /* numbers of row i before them, and all */
+    int first_read;                  /* numbers of row i before those that come from A */
+    int64_t unread;                  /* numbers of all L, if none of them come from A; else 0 */
 
     __device__ runs(const factor_args<T> &k, int32_t i)
     {
@@ -35,6 +38,8 @@ template <class T, int B> struct runs {
         first_own = (int)(k.lower[i + 1] * SIZE - lower);
         first_upper = first_own + SIZE;
         end = first_upper + (int)(k.upper[i + 1] * SIZE - upper);
+        first_read = k.cholesky ? first_own : 0;
+        unread = k.cholesky ? k.lower[k.n] * SIZE : 0;
     }
     /* The place of number e of the row among all. */
     __device__ int64_t place(int e) const
@@ -50,7 +55,19 @@ __device__ inline double largest_of_warp(double v)
     return v;
 }
 
-/* row = the numbers of A.  Returns whether all are finite; *largest: the largest, if it is asked for. */
+/* IC(0): the lower half of d, which has the numbers of conj (A) on and above its diagonal; then it has those of A. */
+template <class T, int B> __device__ inline void mirror_diagonal(T *d)
+{
+    for (int e = (int)(threadIdx.x % WARP); e < B * B; e += WARP) {
+        const int r = e % B, c = e / B;
+        if (r > c) d[e] = conj_if(true, d[c + B * r]);
+        if (r == c) d[e] = number<T>((double)real_part(d[e]));
+    }
+    __syncwarp();
+}
+
+/* row = the numbers of A, with IC(0) without those of L.  Returns whether all are finite; *largest: the largest, if it is asked
+ * for. */
 template <class T, int B>
 __device__ inline bool read_row(const factor_args<T> &k, const runs<T, B> &w, T *row,
                                 double *largest)
@@ -58,9 +75,9 @@ __device__ inline bool read_row(const factor_args<T> &k, const runs<T, B> &w, T 
     bool good = true;
     double most = 0;
 #pragma unroll 4
-    for (int e = (int)(threadIdx.x % WARP); e < w.end; e += WARP) {
-        const int64_t from = k.src[w.place(e)];
-        const T v = from == TRS_SRC_MISSING ? number<T>(0) : k.a[from];
+    for (int e = w.first_read + (int)(threadIdx.x % WARP); e < w.end; e += WARP) {
+        const int64_t from = k.src[w.place(e) - w.unread];
+        const T v = conj_if(k.cholesky, from == TRS_SRC_MISSING ? number<T>(0) : k.a[from]);
         good = good && is_finite(v);
         if (k.boost > 0) most = fmax(most, magnitude(v));
         row[e] = v;
@@ -68,6 +85,7 @@ __device__ inline bool read_row(const factor_args<T> &k, const runs<T, B> &w, T 
     if (k.boost > 0) most = largest_of_warp(most);
     *largest = most;
     __syncwarp();
+    if (k.cholesky) mirror_diagonal<T, B>(row + w.first_own);
     for (int c = (int)(threadIdx.x % WARP); c < B && k.shift > 0; c += WARP) {
         T *d = row + w.first_own + c * (B + 1);
         *d = number<T>(1 + k.shift) * *d;
@@ -146,6 +164,15 @@ template <class T, int B> struct step_ahead {
             a[r] = s;
         }
     }
+    /* a = u^H, of the first product */
+    __device__ void turn(T *a) const
+    {
+        const int c = (int)(threadIdx.x % WARP);
+#pragma unroll
+        for (int r = 0; r < B; r++)
+            if (c < B) a[c + B * r] = conj_if(true, u[r]);
+        __syncwarp();
+    }
     /* l [SIZE] = a d; d is written to shared memory [SIZE] first */
     __device__ void multiply(const T *a, T *shared, T *l) const
     {
@@ -180,7 +207,9 @@ __device__ inline void run_step(const factor_args<T> &k, const warp_room<T> &m, 
                                 step_ahead<T, B> &step, int64_t first, int64_t end)
 {
     enum { SIZE = B * B };
-    step.multiply(m.row + (int64_t)q * SIZE, m.d, m.l);
+    T *a = m.row + (int64_t)q * SIZE;
+    if (k.cholesky) step.turn(a);
+    step.multiply(a, m.d, m.l);
     step.subtract(m.row, m.l);
     for (int64_t t = first + step.PER; t < end; t += step.PER) {
         step.find_product(k, t, end);
@@ -188,8 +217,7 @@ __device__ inline void run_step(const factor_args<T> &k, const warp_room<T> &m, 
         step.wait();
         step.subtract(m.row, m.l);
     }
-    for (int e = (int)(threadIdx.x % WARP); e < SIZE && !k.diagonal_only; e += WARP)
-        m.row[(int64_t)q * SIZE + e] = m.l[e];
+    for (int e = (int)(threadIdx.x % WARP); e < SIZE && !k.diagonal_only; e += WARP) a[e] = m.l[e];
     __syncwarp();
 }
 
@@ -252,24 +280,32 @@ template <class T, int B> __device__ inline void swap_rows(T (&v)[B], int k, int
     }
 }
 
-/* Lanes 0 .. B-1 have the columns of d, and lanes B .. 2B-1 those of the identity, which become those of d^-1.
- * A pivot smaller than `least` is replaced by a number of that size.  Returns whether no pivot is zero. */
-template <class T, int B>
-__device__ inline bool invert(T (&v)[B], double least, unsigned long long *boosted)
+/* The pivot d, or, if it is smaller than `least`, a number of that size and of the same sign or phase; positive: least itself. */
+template <class T>
+__device__ inline T pivot_from(T d, bool positive, double least, unsigned long long *boosted)
 {
-    bool good = true;
+    if (positive) d = number<T>((double)real_part(d));
+    if (least <= 0) return d;
+    const double size = positive ? (double)real_part(d) : magnitude(d);
+    if (!(size < least)) return d;
+    ++*boosted;
+    return positive || size == 0 ? number<T>(least) : number<T>(least / size) * d;
+}
+
+/* Lanes 0 .. B-1 have the columns of d, and lanes B .. 2B-1 those of the identity, which become those of d^-1.
+ * A pivot smaller than `least` is replaced.  positive: d is Hermitian, and its pivots must be positive.
+ * Returns the first fault. */
+template <class T, int B>
+__device__ inline trs_ilu_fault invert(T (&v)[B], bool positive, double least,
+                                       unsigned long long *boosted)
+{
+    trs_ilu_fault fault = TRS_ILU_GOOD;
 #pragma unroll
     for (int k = 0; k < B; k++) {
-        swap_rows<T, B>(v, k, __shfl_sync(~0u, pivot_of<T, B>(v, k), k));
-        T d = shuffle(v[k], k);
-        if (least > 0) {
-            const double size = magnitude(d);
-            if (size < least) {
-                d = size > 0 ? number<T>(least / size) * d : number<T>(least);
-                ++*boosted;
-            }
-        }
-        good = good && magnitude(d) != 0;
+        if (!positive) swap_rows<T, B>(v, k, __shfl_sync(~0u, pivot_of<T, B>(v, k), k));
+        const T d = pivot_from(shuffle(v[k], k), positive, least, boosted);
+        if (!fault && positive && real_part(d) <= 0) fault = TRS_ILU_NEGATIVE;
+        if (!fault && magnitude(d) == 0) fault = TRS_ILU_ZERO;
         v[k] = number<T>(1) / d * v[k];
 #pragma unroll
         for (int r = 0; r < B; r++) {
@@ -277,7 +313,7 @@ __device__ inline bool invert(T (&v)[B], double least, unsigned long long *boost
             if (r != k) v[r] = v[r] - l * v[k];
         }
     }
-    return good;
+    return fault;
 }
 
 /* Publishes d(i)^-1; returns the fault of d(i). */
@@ -292,13 +328,13 @@ __device__ inline trs_ilu_fault publish_diagonal(const factor_args<T> &k, const 
 #pragma unroll
     for (int r = 0; r < B; r++)
         v[r] = lane < B ? row[w.first_own + r + B * lane] : number<T>(r == lane - B);
-    const bool good = invert<T, B>(v, least, boosted);
+    const trs_ilu_fault fault = invert<T, B>(v, k.cholesky, least, boosted);
     const bool mine = lane >= B && lane < 2 * B;
     for (int r = 0; r < B && mine; r++) {
         finite = finite && is_finite(v[r]);
         flag_store(k.val + w.own + (lane - B) * B + r, v[r]);
     }
-    if (!good) return TRS_ILU_ZERO;
+    if (fault) return fault;
     return __all_sync(~0u, finite) ? TRS_ILU_GOOD : TRS_ILU_INFINITE;
 }
 

@@ -33,7 +33,7 @@ template <class T> struct factor_args {
     const T *a;
     T *val;
     T *scratch; /* [warps*longest*b*b] for rows that shared memory does not hold; NULL: it does */
-    bool diagonal_only;
+    bool diagonal_only, cholesky;
     double shift, boost;
     trs_elimination_outcome *outcome;
 };

@@ -33,7 +33,11 @@ typedef struct trs_block_pattern { /* the arrays are on the host; new reads them
     int64_t count;                 /* blocks, less than 2^31 */
     trs_dtype dtype;
     bool diagonal_only; /* DILU: products are added to d(i) alone, and L stays as it is in A */
-    const int64_t *src; /* [count*b*b] places in the values of A; TRS_SRC_MISSING: it is zero */
+    /* IC(0): a(i, k) is u(k, i)^H, the u of its first product, and only D and U have numbers of A, which are those of conj (A);
+     * below the diagonal of d(i) there are none */
+    bool cholesky;
+    /* [count*b*b], cholesky: without L: places in the values of A; TRS_SRC_MISSING: it is zero */
+    const int64_t *src;
     /* [blocks of L + 1] block p of L has the products step [p] .. step [p+1] - 1 */
     const int64_t *step;
     const trs_block_product *product;
@@ -51,7 +55,7 @@ typedef struct trs_block_job {
 } trs_block_job;
 
 typedef struct trs_block_solve {
-    trs_op op;
+    bool conj; /* the conjugates of B and X are meant */
     int nrhs;
     bool transposed; /* with M' */
     const void *val; /* as in trs_block_job */
@@ -67,7 +71,7 @@ void trs_gpu_blocks_free(trs_block_factors *f); /* f may be NULL */
 /* Compute the factors, and those of M'.  It only enqueues work, so it can be captured; one run at a time.  The same input
  * gives the same bits.  Returns TRS_OK, TRS_EDEVICE. */
 int trs_gpu_blocks_factor(trs_block_factors *f, const trs_block_job *job);
-/* X = op(M)^-1 B.  It only enqueues work.  The same input gives the same bits.  Returns TRS_OK, TRS_EDEVICE. */
+/* X = M^-1 B, or M'^-1 B.  It only enqueues work.  The same input gives the same bits.  Returns TRS_OK, TRS_EDEVICE. */
 int trs_gpu_blocks_solve(const trs_block_factors *f, const trs_block_solve *s);
 
 #endif

@@ -289,9 +289,9 @@ static int solve_unpermuted(const job *j, int64_t ldb, int64_t ldx)
 static int solve_by_blocks_there(const job *j)
 {
     const trs_lu_device *d = j->lu->device;
-    const trs_block_solve s = {.op = j->op,
+    const trs_block_solve s = {.conj = conjugates(j) || (goes_back(j) && j->op == TRS_H),
                                .nrhs = j->nrhs,
-                               .transposed = j->op != TRS_N,
+                               .transposed = goes_back(j),
                                .val = d->val,
                                .work = j->work->sweeps,
                                .b = j->b,
@@ -325,7 +325,7 @@ static int check_op(const trs_lu *lu, trs_op op)
     if (!lu->ready) return trs_lu_no_factors(lu, "solve");
     if (!lu->f.cholesky && !(ops & 1u << op))
         return trs_fail(TRS_ESTATE, "solve: this op was not announced in the options");
-    if (lu->f.cholesky && !lu->f.P && op == TRS_T && trs_is_complex(lu->dtype))
+    if (lu->f.cholesky && !lu->f.P && !lu->blocks && op == TRS_T && trs_is_complex(lu->dtype))
         return trs_fail(TRS_ESUPPORT, "solve: IC(0) of a complex matrix has no TRS_T");
     return TRS_OK;
 }

@@ -307,12 +307,12 @@ def block_jacobi(A: AnyMatrix, block_size: int | None = None, shift: float = 0.0
 
 
 def ic0(A: AnyMatrix, level: int = 0, ordering: Ordering = "natural", shift: float = 0.0, boost: float = 0.0, *,
-        defer: bool = False, **plan: Unpack[PlanOptions]) -> Factors:
+        defer: bool = False, block_size: int | None = None, **plan: Unpack[PlanOptions]) -> Factors:
     """Incomplete factors L L^H of a Hermitian positive definite matrix, as a preconditioner.
 
     Parameters are those of ilu0.  In the natural order only the lower triangle of A is read.  A shift of 0.001 or more
     helps where a pivot is not positive.  L and U of the result are L D^-1 and D L^H, with D the diagonal of L, so that
-    L has a unit diagonal.
+    L has a unit diagonal.  Factors by blocks, see `block_size`, need no `ops`.
 
     Examples
     --------
@@ -325,7 +325,8 @@ def ic0(A: AnyMatrix, level: int = 0, ordering: Ordering = "natural", shift: flo
     >>> info, bool(np.linalg.norm(A @ x - 1) < 1e-8)
     (0, True)
     """
-    return incomplete(_abi.TRS_IC0, Matrix(canonical(A)), level, ordering, shift, boost, defer, {**plan})
+    return incomplete(_abi.TRS_IC0, Matrix(canonical(A)), level, ordering, shift, boost, defer, {**plan},
+                      block_size=block_size)
 
 
 def spilu(A: AnyMatrix, drop_tol: float | None = None, fill_factor: float | None = None, drop_rule: Any = None,

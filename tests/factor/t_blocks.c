@@ -1,6 +1,7 @@
 /* t_blocks.c: incomplete factors by blocks solve with the M of their definition: M is made of full matrices here, by
  * elimination of blocks that drops what is outside the pattern, and M x = b, or op(M) x = b, is checked.  Factors of numbers are the
- * same M where no rows are exchanged.  Small examples are exact.  Singular blocks and values that are not finite are named.
+ * same M where no rows are exchanged; IC(0) is ILU(0) of the Hermitian A whose lower triangle it reads.  Small examples are exact.
+ * Singular blocks and values that are not finite are named.
  * Threads and updates do not change the bits. */
 #include "incomplete.h"
 
@@ -148,6 +149,17 @@ static full of_blocks(int b, int blocks, bool is_complex, bool weak)
     return f;
 }
 
+/* The same, Hermitian positive definite. */
+static full hermitian_blocks(int b, int blocks, bool is_complex)
+{
+    full f = of_blocks(b, blocks, is_complex, false);
+    for (int j = 0; j < f.n; j++) {
+        *at(&f, j, j) = creal(*at(&f, j, j)) + 10;
+        for (int i = 0; i < j; i++) *at(&f, i, j) = conj(*at(&f, j, i));
+    }
+    return f;
+}
+
 /* f in blocks, as BSR; free ptr, idx and val. */
 static trs_mat show_blocks(const full *f, int b, trs_dtype t, trs_layout layout)
 {
@@ -254,24 +266,114 @@ static void arrow(void **state)
 {
     enum { B = 2, BLOCKS = 80 };
     (void)state;
-    full A = of_blocks(B, BLOCKS, true, false);
-    for (int bi = 1; bi < BLOCKS; bi++)
-        for (int bj = 1; bj < BLOCKS; bj++)
-            for (int k = 0; k < B * B && bj - bi != bi % 3 - 1 && bi != bj; k++)
-                *at(&A, bi * B + k % B, bj * B + k / B) = 0;
-    for (int k = 0; k < A.n; k++) {
-        *at(&A, k, k) += 20;
-        *at(&A, 0, k) += 0.1;
-        *at(&A, k, 1) += 0.1;
+    for (int ic = 0; ic < 2; ic++) {
+        full A = ic ? hermitian_blocks(B, BLOCKS, true) : of_blocks(B, BLOCKS, true, false);
+        for (int bi = 1; bi < BLOCKS; bi++)
+            for (int bj = 1; bj < BLOCKS; bj++)
+                for (int k = 0; k < B * B && bi != bj; k++)
+                    if (ic ? abs(bi - bj) != 1 || (bi + bj) % 3 : bj - bi != bi % 3 - 1)
+                        *at(&A, bi * B + k % B, bj * B + k / B) = 0;
+        for (int k = 0; k < A.n; k++) {
+            *at(&A, k, k) += ic ? 150 : 20;
+            *at(&A, 0, k) += 0.1;
+            *at(&A, k, !ic) += 0.1;
+        }
+        trs_mat m = show_blocks(&A, B, TRS_C64, TRS_ROW_MAJOR);
+        const trs_ilu_options opt = {.method = ic ? TRS_IC0 : TRS_ILU0, .plan.ops = 7};
+        trs_lu *lu = factor(&m, &opt);
+        full M = preconditioner(&A, B, TRS_ILU0);
+        check_solves(lu, &M, TRS_C64);
+        trs_lu_destroy(lu);
+        hide(&m);
+        free(A.a), free(M.a);
     }
-    trs_mat m = show_blocks(&A, B, TRS_C64, TRS_ROW_MAJOR);
-    const trs_ilu_options opt = {.plan.ops = 7};
-    trs_lu *lu = factor(&m, &opt);
-    full M = preconditioner(&A, B, TRS_ILU0);
-    check_solves(lu, &M, TRS_C64);
-    trs_lu_destroy(lu);
-    hide(&m);
-    free(A.a), free(M.a);
+}
+
+/* ---- IC(0) ------------------------------------------------------------------------------------ */
+
+/* IC(0) reads neither what is above the diagonal, which is NaN here, nor the imaginary part of the diagonal. */
+static void spoil_upper(trs_mat *m)
+{
+    const int b = m->block;
+    for (int bi = 0; bi < m->n / b; bi++)
+        for (int64_t p = ((int64_t *)m->ptr)[bi] - 1; p < ((int64_t *)m->ptr)[bi + 1] - 1; p++)
+            for (int k = 0; k < b * b; k++) {
+                const bool rows = m->block_layout == TRS_ROW_MAJOR;
+                const int64_t i = (int64_t)bi * b + (rows ? k / b : k % b);
+                const int64_t j =
+                    (int64_t)(((int32_t *)m->idx)[p] - 1) * b + (rows ? k % b : k / b);
+                const zz v = get_value(m->val, m->dtype, p * b * b + k);
+                if (i < j) set_value((void *)m->val, m->dtype, p * b * b + k, NAN);
+                if (i == j && (m->dtype == TRS_C64 || m->dtype == TRS_C32))
+                    set_value((void *)m->val, m->dtype, p * b * b + k, v + 7 * I);
+            }
+}
+
+static int64_t lower_blocks(const full *A, int b)
+{
+    int64_t count = 0;
+    for (int bi = 0; bi < A->n / b; bi++)
+        for (int bj = 0; bj <= bi; bj++) count += has_block(A, b, bi, bj);
+    return count;
+}
+
+static void cholesky(void **state)
+{
+    (void)state;
+    const trs_ilu_options opt = {.method = TRS_IC0};
+    for (int b = 2; b <= MOST; b++)
+        for (int k = 0; k < 4; k++) {
+            const trs_dtype t = types[k / 2][k % 2];
+            full A = hermitian_blocks(b, 9, k / 2);
+            round_to(&A, t);
+            trs_mat m = show_blocks(&A, b, t, (b + k) % 2);
+            spoil_upper(&m);
+            trs_lu *lu = factor(&m, &opt);
+            trs_lu_info info;
+            char name[30];
+            snprintf(name, sizeof name, "IC(0), blocks of %d", b);
+            assert_int_equal(trs_lu_get_info(lu, &info), TRS_OK);
+            assert_true(info.block == b && !info.l && !info.u && info.n == 9 * b);
+            assert_true(info.nnz_l == lower_blocks(&A, b) * b * b && info.nnz_u == 0);
+            assert_string_equal(info.library, name);
+            for (int again = 0; again < 2; again++) {
+                full M = preconditioner(&A, b, TRS_ILU0);
+                check_solves(lu, &M, t);
+                free(M.a);
+                for (int i = 0; i < A.n * A.n; i++) A.a[i] *= 1 + (i % A.n == i / A.n);
+                trs_mat other = show_blocks(&A, b, t, (b + k) % 2);
+                assert_int_equal(trs_lu_update(lu, &other), TRS_OK);
+                hide(&other);
+            }
+            trs_lu_destroy(lu);
+            free(A.a);
+            hide(&m);
+        }
+}
+
+/* With every format, and every way to show a triangle. */
+static void cholesky_of_entries(void **state)
+{
+    (void)state;
+    const trs_ilu_options opt = {.method = TRS_IC0, .block = 3};
+    for (int k = 0; k < FORMS; k++)
+        for (int c = 0; c < 2; c++) {
+            full A = hermitian_blocks(3, 4, c);
+            trs_mat m = show_full(&A, &forms[k]);
+            round_to(&A, m.dtype);
+            /* all numbers of a DENSE matrix are entries */
+            full M = m.format == TRS_DENSE ? copy_of(&A) : preconditioner(&A, 3, TRS_ILU0);
+            for (int half = 0; half < (m.format == TRS_DENSE ? 1 : 3); half++) {
+                static const unsigned kinds[] = {0, TRS_SELFADJOINT | TRS_LOWER,
+                                                 TRS_SELFADJOINT | TRS_UPPER};
+                m.kind = kinds[half];
+                trs_lu *lu = factor(&m, &opt);
+                check_solves(lu, &M, m.dtype);
+                trs_lu_destroy(lu);
+            }
+            hide(&m);
+            free(A.a), free(M.a);
+        }
 }
 
 /* ---- examples --------------------------------------------------------------------------------- */
@@ -335,20 +437,88 @@ static void found(void **state)
         }
         ptr[N] = nnz;
         const trs_mat m = {.n = N, .nnz = nnz, .ptr = ptr, .idx = idx, .val = val};
-        for (int k = 0; k < 2; k++) {
-            const trs_ilu_options opt = {.block = k};
+        for (int k = 0; k < 4; k++) {
+            const trs_ilu_options opt = {.method = k / 2 ? TRS_IC0 : TRS_ILU0, .block = k % 2};
+            const char *name = k / 2 ? "IC(0)" : "ILU(0)";
+            char with_blocks[30];
             trs_lu_info info;
             trs_lu *lu = factor(&m, &opt);
+            snprintf(with_blocks, sizeof with_blocks, "%s, blocks of 3", name);
             assert_int_equal(trs_lu_get_info(lu, &info), TRS_OK);
-            assert_int_equal(info.block, k || zeros ? 0 : B);
-            assert_true(!info.l == !!info.block && info.nnz_l > 0 && info.nnz_u >= info.nnz_l);
-            assert_string_equal(info.library, info.block ? "ILU(0), blocks of 3" : "ILU(0)");
-            assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, N, x[k], N, NULL), TRS_OK);
+            assert_int_equal(info.block, k % 2 || zeros ? 0 : B);
+            assert_true(!info.l == !!info.block && info.nnz_l > 0);
+            assert_true(k / 2 ? info.nnz_u == 0 : info.nnz_u >= info.nnz_l);
+            assert_string_equal(info.library, info.block ? with_blocks : name);
+            assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, N, x[k % 2], N, NULL), TRS_OK);
             trs_lu_destroy(lu);
+            for (int i = 0; i < N && k % 2; i++) assert_true(fabs(x[0][i] - x[1][i]) < 1e-14);
         }
-        for (int i = 0; i < N; i++) assert_true(fabs(x[0][i] - x[1][i]) < 1e-14);
         free(ptr), free(idx), free(val);
     }
+}
+
+/* ---- iterations --------------------------------------------------------------------------------- */
+
+enum { SIDE = 10, NODES = SIDE * SIDE * SIDE };
+
+/* The 27-point Laplacian times a full 3 x 3 matrix, as BSR. */
+static trs_mat stiffness(void)
+{
+    static const double s[3][3] = {{2, 0.5, 0.3}, {0.5, 1, 0.2}, {0.3, 0.2, 1}};
+    int64_t *ptr = malloc((NODES + 1) * sizeof *ptr), nnz = 0;
+    int32_t *idx = malloc(NODES * 27 * sizeof *idx);
+    double *val = malloc(NODES * 27 * 9 * sizeof *val);
+    for (int i = 0; i < NODES; i++) {
+        ptr[i] = nnz;
+        for (int k = 0; k < 27; k++) {
+            const int x = i % SIDE + k % 3 - 1, y = i / SIDE % SIDE + k / 3 % 3 - 1;
+            const int z = i / SIDE / SIDE + k / 9 - 1;
+            if (x < 0 || x >= SIDE || y < 0 || y >= SIDE || z < 0 || z >= SIDE) continue;
+            for (int q = 0; q < 9; q++) val[nnz * 9 + q] = s[q / 3][q % 3] * (k == 13 ? 26 : -1);
+            idx[nnz++] = x + SIDE * (y + SIDE * z);
+        }
+    }
+    ptr[NODES] = nnz;
+    trs_mat m = {.n = 3 * NODES, .nnz = nnz, .ptr = ptr, .idx = idx, .val = val};
+    m.format = TRS_BSR, m.block = 3;
+    return m;
+}
+
+/* Iterations of CG.  block = -1: without a preconditioner. */
+static int64_t iterations(const trs_mat *m, trs_ilu_method method, int block)
+{
+    const trs_ilu_options opt = {.method = method, .block = block};
+    const trs_krylov_goal goal = {.rtol = 1e-10, .max_iterations = 1000};
+    double *b = malloc(2 * (size_t)m->n * sizeof *b), *x = b + m->n;
+    trs_lu *lu = block < 0 ? NULL : factor(m, &opt);
+    trs_krylov *k;
+    trs_krylov_info info;
+    for (int i = 0; i < m->n; i++) b[i] = 1 + i % 7, x[i] = 0;
+    const trs_krylov_options with = {.method = TRS_CG, .dtype = TRS_F64, .n = m->n};
+    assert_int_equal(trs_krylov_create(&k, &with), TRS_OK);
+    const trs_map A = {.mat = m}, P = {.lu = lu};
+    assert_int_equal(trs_krylov_solve(k, &A, lu ? &P : NULL, 1, b, m->n, x, m->n, &goal, &info),
+                     TRS_OK);
+    assert_int_equal(info.stop, TRS_STOP_CONVERGED);
+    trs_krylov_destroy(k);
+    trs_lu_destroy(lu);
+    free(b);
+    return info.iterations;
+}
+
+/* M of full blocks is that of numbers, and so are the iterations; they are fewer than those with the diagonal blocks alone. */
+static void conjugate_gradients(void **state)
+{
+    (void)state;
+    trs_mat m = stiffness();
+    const int64_t plain_cg = iterations(&m, TRS_IC0, -1), numbers = iterations(&m, TRS_IC0, 1);
+    const int64_t blocks = iterations(&m, TRS_IC0, 0), lu = iterations(&m, TRS_ILU0, 0);
+    const int64_t jacobi = iterations(&m, TRS_BLOCK_JACOBI, 0);
+    print_message("CG: %d, Jacobi %d, IC(0) by numbers %d, by blocks %d, ILU(0) %d\n",
+                  (int)plain_cg, (int)jacobi, (int)numbers, (int)blocks, (int)lu);
+    assert_true(llabs(blocks - numbers) <= 1 && llabs(blocks - lu) <= 1);
+    assert_true(3 * blocks <= 2 * jacobi && jacobi < plain_cg);
+    hide(&m);
 }
 
 /* ---- threads, updates --------------------------------------------------------------------------- */
@@ -386,8 +556,9 @@ static void threads(void **state)
     trs_mat m = wide();
     double *b = malloc(4 * WIDE_N * sizeof *b), *x = b + WIDE_N, *y = x + WIDE_N, *z = y + WIDE_N;
     for (int k = 0; k < WIDE_N; k++) b[k] = uniform();
-    for (int method = 0; method < 2; method++) {
-        trs_ilu_options opt = {.method = method ? TRS_DILU : TRS_ILU0};
+    const trs_ilu_method methods[] = {TRS_ILU0, TRS_DILU, TRS_IC0};
+    for (int method = 0; method < 3; method++) {
+        trs_ilu_options opt = {.method = methods[method]};
         opt.plan = (trs_options){.threads = 1, .ops = 7};
         trs_lu *one = factor(&m, &opt), *many;
         opt.plan.threads = 7;
@@ -473,20 +644,79 @@ static void bad_blocks(void **state)
     free(A.a);
 }
 
+/* A Hermitian block is refused if it has a pivot that is not positive, even if it is not singular and exchanges of rows would find
+ * others.  boost replaces them. */
+static void indefinite(void **state)
+{
+    (void)state;
+    static const double of[][3] = {{2, 3, 1}, {-2, 0, 5}, {0, 1, 0}, {4, 8, 16}}; /* a, b; b, c */
+    for (int k = 0; k < 8; k++) {
+        const trs_dtype t = k / 4 ? TRS_C64 : TRS_F64;
+        full A = hermitian_blocks(2, 4, k / 4);
+        for (int i = 0; i < A.n; i++)
+            for (int j = 4; j < 6 && i < 6; j++) *at(&A, i, j) = *at(&A, j, i) = 0;
+        *at(&A, 4, 4) = of[k % 4][0], *at(&A, 5, 5) = of[k % 4][2];
+        *at(&A, 5, 4) = of[k % 4][1] * (k / 4 ? I : 1);
+        *at(&A, 4, 5) = conj(*at(&A, 5, 4));
+        trs_mat m = show_blocks(&A, 2, t, TRS_COL_MAJOR);
+        const trs_ilu_options plain_ic = {.method = TRS_IC0};
+        trs_lu *lu;
+        const int rc = trs_ilu(&lu, &m, &plain_ic);
+        int64_t bad, first;
+        assert_int_equal(rc, TRS_EPIVOT);
+        assert_non_null(strstr(trs_message(), "rows 5 to 6: the diagonal block of IC(0), blocks of "
+                                              "2 is not positive definite"));
+        assert_int_equal(trs_lu_status(lu, &bad, &first, NULL), TRS_EPIVOT);
+        assert_true(first == 4 && bad >= 1);
+        trs_lu_destroy(lu);
+        const trs_ilu_options opt = {.method = TRS_IC0, .boost = 1};
+        trs_lu_info info;
+        lu = factor(&m, &opt);
+        assert_int_equal(trs_lu_get_info(lu, &info), TRS_OK);
+        assert_true(info.block == 2 && info.boosted >= 1);
+        trs_lu_destroy(lu);
+        hide(&m);
+        free(A.a);
+    }
+}
+
+/* A block alone, whose pivots are 1 and 2 - 4 = -2, which becomes 0.25 x 2:  M = | 1 2 |   M^-1 = | 9 -4 |
+ *                                                                             | 2 4.5 |          | -4 2 |   */
+static void boosted(void **state)
+{
+    (void)state;
+    full A = full_new(2, false);
+    *at(&A, 0, 0) = 1, *at(&A, 0, 1) = *at(&A, 1, 0) = *at(&A, 1, 1) = 2;
+    trs_mat m = show_blocks(&A, 2, TRS_F64, TRS_COL_MAJOR);
+    const trs_ilu_options opt = {.method = TRS_IC0, .boost = 0.25};
+    trs_lu *lu = factor(&m, &opt);
+    trs_lu_info info;
+    double x[2] = {1, 0};
+    assert_int_equal(trs_lu_get_info(lu, &info), TRS_OK);
+    assert_int_equal(info.boosted, 1);
+    assert_int_equal(trs_lu_solve(lu, TRS_N, 1, x, 2, x, 2, NULL), TRS_OK);
+    assert_true(x[0] == 9 && x[1] == -4);
+    trs_lu_destroy(lu);
+    hide(&m);
+    free(A.a);
+}
+
 /* The diagonal is multiplied by 1 + shift. */
 static void shift(void **state)
 {
     (void)state;
-    full A = of_blocks(3, 5, false, false);
-    const trs_ilu_options opt = {.shift = 0.5};
-    trs_mat m = show_blocks(&A, 3, TRS_F64, TRS_COL_MAJOR);
-    trs_lu *lu = factor(&m, &opt);
-    for (int k = 0; k < A.n; k++) *at(&A, k, k) *= 1.5;
-    full M = preconditioner(&A, 3, TRS_ILU0);
-    assert_true(residual(lu, &M, TRS_F64, TRS_N, 1, TRS_COL_MAJOR, false) < 1e-14);
-    trs_lu_destroy(lu);
-    hide(&m);
-    free(A.a), free(M.a);
+    for (int ic = 0; ic < 2; ic++) {
+        full A = ic ? hermitian_blocks(3, 5, false) : of_blocks(3, 5, false, false);
+        const trs_ilu_options opt = {.method = ic ? TRS_IC0 : TRS_ILU0, .shift = 0.5};
+        trs_mat m = show_blocks(&A, 3, TRS_F64, TRS_COL_MAJOR);
+        trs_lu *lu = factor(&m, &opt);
+        for (int k = 0; k < A.n; k++) *at(&A, k, k) *= 1.5;
+        full M = preconditioner(&A, 3, TRS_ILU0);
+        assert_true(residual(lu, &M, TRS_F64, TRS_N, 1, TRS_COL_MAJOR, false) < 1e-14);
+        trs_lu_destroy(lu);
+        hide(&m);
+        free(A.a), free(M.a);
+    }
 }
 
 static void refuse(const trs_mat *m, trs_ilu_options opt, int code, const char *says)
@@ -505,7 +735,7 @@ static void refused(void **state)
     refuse(&m, (trs_ilu_options){.block = 9}, TRS_EARG, "block must be in 0 .. 8");
     refuse(&m, (trs_ilu_options){.block = 3}, TRS_EARG, "n = 10 is not a multiple");
     refuse(&m, (trs_ilu_options){.block = 2, .level = 1}, TRS_EARG, "block is of");
-    refuse(&m, (trs_ilu_options){.block = 2, .method = TRS_IC0}, TRS_EARG, "block is of");
+    refuse(&m, (trs_ilu_options){.block = 2, .method = TRS_ICT}, TRS_EARG, "block is of");
     refuse(&m, (trs_ilu_options){.block = 2, .plan.solver = "cpu-serial"}, TRS_EARG, "block is of");
     refuse(&m, (trs_ilu_options){.method = TRS_DILU, .level = 1}, TRS_EARG, "take neither level");
     refuse(&m, (trs_ilu_options){.method = TRS_BLOCK_JACOBI, .ordering = TRS_ILU_RCM}, TRS_EARG,
@@ -540,9 +770,10 @@ static void numbers(void **state)
 static void no_memory(void **state)
 {
     (void)state;
-    full A = of_blocks(2, 5, false, false);
+    full A = hermitian_blocks(2, 5, false);
     trs_mat m = show_blocks(&A, 2, TRS_F64, TRS_COL_MAJOR);
     check_out_of_memory(&m, (trs_ilu_options){.plan.ops = 7});
+    check_out_of_memory(&m, (trs_ilu_options){.method = TRS_IC0, .plan.ops = 7});
     check_out_of_memory(&m, (trs_ilu_options){.method = TRS_DILU});
     hide(&m);
     free(A.a);
@@ -551,10 +782,21 @@ static void no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(definitions), cmocka_unit_test(arrow),   cmocka_unit_test(exact),
-        cmocka_unit_test(found),       cmocka_unit_test(threads), cmocka_unit_test(shift),
-        cmocka_unit_test(bad_blocks),  cmocka_unit_test(refused), cmocka_unit_test(numbers),
+        cmocka_unit_test(definitions),
+        cmocka_unit_test(arrow),
+        cmocka_unit_test(exact),
+        cmocka_unit_test(found),
+        cmocka_unit_test(threads),
+        cmocka_unit_test(shift),
+        cmocka_unit_test(bad_blocks),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(numbers),
         cmocka_unit_test(no_memory),
+        cmocka_unit_test(cholesky),
+        cmocka_unit_test(cholesky_of_entries),
+        cmocka_unit_test(indefinite),
+        cmocka_unit_test(boosted),
+        cmocka_unit_test(conjugate_gradients),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -204,7 +204,14 @@ static void check(trs_mat *m, trs_ilu_options opt)
 }
 
 static const trs_dtype types[4] = {TRS_F64, TRS_F32, TRS_C64, TRS_C32};
-static const trs_ilu_method methods[3] = {TRS_ILU0, TRS_DILU, TRS_BLOCK_JACOBI};
+/* IC(0) takes the lower triangle of each matrix here for that of a Hermitian one. */
+static const trs_ilu_method methods[4] = {TRS_ILU0, TRS_DILU, TRS_BLOCK_JACOBI, TRS_IC0};
+
+/* b = 1: these two are by numbers. */
+static bool needs_blocks(trs_ilu_method method)
+{
+    return method == TRS_ILU0 || method == TRS_IC0;
+}
 
 static void same_as_on_the_host(void **state)
 {
@@ -212,8 +219,10 @@ static void same_as_on_the_host(void **state)
     static const int sizes[] = {1, 2, 9, 60};
     for (int b = 1; b <= MOST; b++)
         for (int k = 0; k < 4; k++)
-            for (int h = b == 1; h < 3; h++) { /* b = 1: ILU(0) is by numbers */
-                trs_mat m = random_bsr(sizes[(b + k + h) % 4], b, types[k], (b + h) % 2);
+            for (int h = 0; h < 4; h++) {
+                const bool weak = (b + h) % 2 && methods[h] != TRS_IC0;
+                if (b == 1 && needs_blocks(methods[h])) continue;
+                trs_mat m = random_bsr(sizes[(b + k + h) % 4], b, types[k], weak);
                 m.block_layout = (trs_layout)(k % 2);
                 const trs_ilu_options opt = {.method = methods[h], .shift = k == 1 ? 0.01 : 0};
                 check(&m, opt);
@@ -229,9 +238,13 @@ static void long_rows(void **state)
         if (few) setenv("TRISOLVE_BLOCKS", "1", 1);
         for (int k = 0; k < 4; k++) {
             const int b = k % 2 ? 8 : 3;
-            trs_mat m = bsr_where(90, b, types[k], k / 2, k == 2 ? everywhere : in_arrow);
-            for (int h = 0; h < 2; h++) check(&m, (trs_ilu_options){.method = methods[h]});
-            hide(&m);
+            for (int h = 0; h < 4; h++) {
+                const bool weak = k / 2 && methods[h] != TRS_IC0;
+                if (methods[h] == TRS_BLOCK_JACOBI) continue;
+                trs_mat m = bsr_where(90, b, types[k], weak, k == 2 ? everywhere : in_arrow);
+                check(&m, (trs_ilu_options){.method = methods[h]});
+                hide(&m);
+            }
         }
         unsetenv("TRISOLVE_BLOCKS");
     }
@@ -265,16 +278,18 @@ static void of_entries(void **state)
 static void many_products(void **state)
 {
     (void)state;
-    trs_mat m = bsr_where(280, 2, TRS_F64, false, everywhere);
-    trs_ilu_options opt = {.plan.device = TRS_CUDA(0)};
-    trs_lu_info info;
-    trs_lu *lu = factor(&m, &opt);
-    assert_int_equal(trs_lu_get_info(lu, &info), TRS_OK);
-    assert_true(info.block == 0 && info.l && info.u);
-    assert_string_equal(info.library, "ILU(0)");
-    trs_lu_destroy(lu);
-    check(&m, (trs_ilu_options){.method = TRS_DILU});
-    hide(&m);
+    for (int ic = 0; ic < 2; ic++) { /* IC(0) has half as many */
+        trs_mat m = bsr_where(ic ? 420 : 280, 2, TRS_F64, false, everywhere);
+        trs_ilu_options opt = {.method = ic ? TRS_IC0 : TRS_ILU0, .plan.device = TRS_CUDA(0)};
+        trs_lu_info info;
+        trs_lu *lu = factor(&m, &opt);
+        assert_int_equal(trs_lu_get_info(lu, &info), TRS_OK);
+        assert_true(info.block == 0 && info.l && (info.u == NULL) == ic);
+        assert_string_equal(info.library, ic ? "IC(0)" : "ILU(0)");
+        trs_lu_destroy(lu);
+        if (!ic) check(&m, (trs_ilu_options){.method = TRS_DILU});
+        hide(&m);
+    }
 }
 
 /* ---- bits ----------------------------------------------------------------------------------------- */
@@ -287,7 +302,8 @@ static void bits(void **state)
         trs_mat m = grid(12, k % 2 ? 8 : 3, types[k]), d = there(&m);
         const size_t bytes = (size_t)m.n * size_of(m.dtype);
         char *b = calloc(3, bytes), *x = b + bytes, *y = x + bytes;
-        const trs_ilu_options opt = {.method = k == 3 ? TRS_DILU : TRS_ILU0};
+        static const trs_ilu_method of[] = {TRS_ILU0, TRS_IC0, TRS_IC0, TRS_DILU};
+        const trs_ilu_options opt = {.method = of[k]};
         const shape s = {.nrhs = 1};
         trs_lu *lu = factored(&d, opt, TRS_CUDA(0), m.block), *host, *few;
         host = factored(&m, opt, TRS_HOST, m.block);
@@ -377,7 +393,7 @@ static void bad_blocks(void **state)
 {
     (void)state;
     for (int b = 2; b <= MOST; b++)
-        for (int h = 0; h < 3; h++)
+        for (int h = 0; h < 4; h++)
             for (int zero = 0; zero < 2; zero++) {
                 trs_mat m = bsr_where(9, b, types[b % 4], false, nowhere), good = m;
                 const size_t bytes = value_bytes(&m);
@@ -410,11 +426,13 @@ static void not_finite(void **state)
 static void boost(void **state)
 {
     (void)state;
-    for (int b = 2; b <= 5; b++) {
-        trs_mat m = bsr_where(4, b, TRS_F64, false, in_arrow);
+    for (int k = 0; k < 8; k++) {
+        const int b = 2 + k % 4;
+        trs_mat m = bsr_where(4, b, types[2 * (k / 4)], false, in_arrow);
         spoil(&m, 2, true);
-        spoil(&m, 0, true);
         trs_ilu_options opt = {.boost = 0.25, .plan.ops = 7};
+        if (k / 4) opt.method = TRS_IC0;
+        else spoil(&m, 0, true);
         trs_lu *host = factored(&m, opt, TRS_HOST, b), *dev = factored(&m, opt, TRS_CUDA(0), b);
         trs_lu_info info[2];
         trs_lu_get_info(host, &info[0]);
@@ -482,7 +500,7 @@ static void replayed(void **state)
 static void out_of_memory(void **state)
 {
     (void)state;
-    for (int h = 0; h < 3; h++) {
+    for (int h = 0; h < 4; h++) {
         trs_mat m = random_bsr(7, 2, TRS_F64, false);
         check_out_of_memory(
             &m, (trs_ilu_options){.method = methods[h],

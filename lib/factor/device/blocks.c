@@ -2,7 +2,7 @@
  *
  *     rows of A --ilu_blocks.c--> blocks, places of A's numbers --levels, products--> block_factors.h
  *
- * The products of block (i, k) of L are the blocks (k, j) of U for which row i has (i, j); with DILU, j = i. */
+ * The products of block (i, k) of L are the blocks (k, j) of U for which row i has (i, j); with DILU, j = i, with IC(0), j >= i. */
 #include "config.h"
 
 #include "lu_device.h"
@@ -21,15 +21,20 @@ typedef struct product_list {
     int64_t *where; /* [n] 1 + the place in row i of its block in each column; 0: there is none */
 } product_list;
 
+/* Do products change blocks of L (h = 0), or of U? */
+static bool changes(const trs_ilu_blocks *m, int h)
+{
+    return !m->diagonal_only && !(h == 0 && m->cholesky);
+}
+
 /* Set where for row i, or clear it. */
 static void mark(const trs_ilu_blocks *m, int64_t *where, int32_t i, bool set)
 {
     const trs_ilu_block_side *s = &m->side[0];
     int64_t at = 1;
     for (int h = 0; h < 2; h++) {
-        for (int64_t p = s->begin[h][i]; p < s->begin[h][i + 1] && !m->diagonal_only; p++)
-            where[s->idx[p]] = set ? at++ : 0;
-        if (h == 0 && m->diagonal_only) at += s->begin[0][i + 1] - s->begin[0][i];
+        for (int64_t p = s->begin[h][i]; p < s->begin[h][i + 1]; p++, at++)
+            if (changes(m, h)) where[s->idx[p]] = set ? at : 0;
         if (h == 0) where[i] = set ? at++ : 0;
     }
 }
@@ -63,9 +68,9 @@ static void list_block(const trs_ilu_blocks *m, product_list *l, int32_t i, int6
         for (int64_t q = begin; q < end; q++) add(m, l, q);
         return;
     }
-    for (int64_t r = p + 1; r < lower && !m->diagonal_only; r++) add_column(m, l, k, s->idx[r]);
+    for (int64_t r = p + 1; r < lower && changes(m, 0); r++) add_column(m, l, k, s->idx[r]);
     add_column(m, l, k, i);
-    for (int64_t r = upper; r < last && !m->diagonal_only; r++) add_column(m, l, k, s->idx[r]);
+    for (int64_t r = upper; r < last && changes(m, 1); r++) add_column(m, l, k, s->idx[r]);
 }
 
 /* List the products of all rows, or, without product, count them, as far as `most`. */
@@ -124,6 +129,7 @@ static int send(trs_lu_device *d, const trs_ilu_blocks *m)
         for (int h = 0; h < 2; h++) p.side[k].level[h] = level[k][h];
     }
     p.diagonal_only = m->diagonal_only;
+    p.cholesky = m->cholesky;
     p.src = m->src, p.from = m->from;
     p.step = l.step, p.product = l.product;
     if (!rc) rc = trs_gpu_blocks_new(ctx, &p, &d->blocks);

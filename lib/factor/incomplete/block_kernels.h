@@ -261,18 +261,43 @@ TRS_INLINE void BN(multiply)(T *x, const T *s, const BN(block) * a, const T *y)
     }
 }
 
+/* x = a^H */
+TRS_INLINE void BN(turn)(T *x, const T *a)
+{
+    for (int c = 0; c < B; c++)
+        for (int r = 0; r < B; r++) x[c + B * r] = CONJ(a[r + B * c]);
+}
+
+/* Row i of D and U has the numbers of conj (A), and d(i) only those on and above its diagonal: make them those of A. */
+TRS_INLINE void BN(enter)(const trs_ilu_blocks *m, int32_t i, T *d)
+{
+    const trs_ilu_block_side *f = &m->side[0];
+    T *u = (T *)f->val + f->begin[1][i] * (B * B);
+    const int64_t count = (f->begin[1][i + 1] - f->begin[1][i]) * (B * B);
+    for (int64_t k = 0; k < count && IS_COMPLEX; k++) u[k] = CONJ(u[k]);
+    for (int c = 0; c < B; c++) {
+        d[c + B * c] = creal(d[c + B * c]);
+        for (int r = c + 1; r < B; r++) {
+            d[r + B * c] = d[c + B * r];
+            d[c + B * r] = CONJ(d[c + B * r]);
+        }
+    }
+}
+
 /* l(i, k) = a(i, k) d(k)^-1, and a(i, j) -= l(i, k) u(k, j), where p is the place of a(i, k). */
 TRS_INLINE void BN(eliminate)(const trs_ilu_blocks *m, int64_t p, int32_t i, const int64_t *where)
 {
     const trs_ilu_block_side *f = &m->side[0];
     const int32_t k = f->idx[p];
-    const int64_t begin = f->begin[1][k], end = f->begin[1][k + 1], last = f->begin[1][i + 1];
+    const int64_t begin = m->cholesky ? m->twin[p] : f->begin[1][k], end = f->begin[1][k + 1];
+    const int64_t last = f->begin[1][i + 1];
     T *val = f->val, *a = val + p * (B * B);
+    if (m->cholesky) BN(turn)(a, val + begin * (B * B));
     BN(block) l = BN(load_block)(a);
     BN(multiply)(a, NULL, &l, val + (f->begin[0][m->n] + k) * (B * B));
     l = BN(load_block)(a);
-    const bool searched = is_searched(f, i, end - begin);
-    for (int64_t r = searched ? next_block(m, i, p) : begin; r < (searched ? last : end);) {
+    const bool searched = is_searched(m, i, end - begin);
+    for (int64_t r = searched ? first_target(m, i, p) : begin; r < (searched ? last : end);) {
         int64_t at = r, q = r; /* a(i, j) and u(k, j); at = -1: there is no such pair */
         if (searched) {
             q = trs_first_from(f->idx, begin, end, f->idx[r]);
@@ -308,14 +333,14 @@ TRS_INLINE void BN(mark)(const trs_ilu_blocks *m, int64_t *where, int32_t i, boo
     where[i] = set ? f->begin[0][m->n] + i + 1 : 0;
 }
 
-/* The largest number of row i. */
+/* The largest number of A in row i of the blocks that are read. */
 static double BN(largest)(const trs_ilu_blocks *m, int32_t i)
 {
     const trs_ilu_block_side *f = &m->side[0];
     const T *val = f->val, *d = val + (f->begin[0][m->n] + i) * (B * B);
     double most = 0;
     for (int k = 0; k < B * B; k++) most = fmax(most, FN(size)(d[k]));
-    for (int h = 0; h < 2; h++)
+    for (int h = m->cholesky; h < 2; h++)
         for (int64_t k = f->begin[h][i] * (B * B); k < f->begin[h][i + 1] * (B * B); k++)
             most = fmax(most, FN(size)(val[k]));
     return most;
@@ -337,6 +362,7 @@ TRS_FMA_CLONES static trs_ilu_fault BN(factor_row)(const trs_ilu_blocks *m, int6
 {
     const trs_ilu_block_side *f = &m->side[0];
     T *d = (T *)f->val + (f->begin[0][m->n] + i) * (B * B);
+    if (m->cholesky) BN(enter)(m, i, d);
     const double least = m->boost > 0 ? m->boost * BN(largest)(m, i) : 0;
     for (int c = 0; c < B; c++) d[c + B * c] *= (T)(1 + m->shift);
     if (!m->diagonal_only) BN(mark)(m, where, i, true);
@@ -345,7 +371,7 @@ TRS_FMA_CLONES static trs_ilu_fault BN(factor_row)(const trs_ilu_blocks *m, int6
         else BN(eliminate)(m, p, i, where);
     if (!m->diagonal_only) BN(mark)(m, where, i, false);
     if (!BN(row_is_finite)(m, i)) return TRS_ILU_INFINITE;
-    const trs_ilu_fault fault = FN(invert)(d, B, least, boosted);
+    const trs_ilu_fault fault = FN(invert)(d, B, m->cholesky, least, boosted);
     return fault || FN(finite)(d, B * B) ? fault : TRS_ILU_INFINITE;
 }
 

@@ -10,8 +10,9 @@
  *
  *     l(i, k) = a(i, k) d(k)^-1;   a(i, j) -= l(i, k) u(k, j)  for j > k, where row i has j
  *     DILU:  d(i) = a(i, i) - sum_(k < i) a(i, k) d(k)^-1 a(k, i)     (Pommerell, thesis, ETH Zurich 1992)
+ *     IC:    a(i, k) = u(k, i)^H, and j >= i: half the products
  *
- * Diagonal blocks are inverted by Gauss-Jordan elimination with row exchanges within the block.
+ * Diagonal blocks are inverted by Gauss-Jordan elimination with row exchanges within the block, those of IC without.
  * A row is computed by one thread in one order.  Vectors read numbers behind their column, but elimination only those of the same
  * block, since others may be another thread's. */
 #ifndef T
@@ -30,9 +31,10 @@ enum { AHEAD = 8192 }; /* bytes from a block that is read to that which is fetch
 enum { LONGER = 16 }; /* a search takes about as long as so many blocks that are looked up */
 
 /* Is a row of U with so many blocks to be searched for those of row i? */
-static inline bool is_searched(const trs_ilu_block_side *f, int32_t i, int64_t pivot)
+static inline bool is_searched(const trs_ilu_blocks *m, int32_t i, int64_t pivot)
 {
-    const int64_t lower = f->begin[0][i + 1] - f->begin[0][i];
+    const trs_ilu_block_side *f = &m->side[0];
+    const int64_t lower = m->cholesky ? 0 : f->begin[0][i + 1] - f->begin[0][i];
     return pivot > LONGER * (lower + 1 + f->begin[1][i + 1] - f->begin[1][i]);
 }
 
@@ -43,6 +45,12 @@ static inline int64_t next_block(const trs_ilu_blocks *m, int32_t i, int64_t p)
     const int64_t d = f->begin[0][m->n] + i;
     if (p == d) return f->begin[1][i];
     return p + 1 == f->begin[0][i + 1] ? d : p + 1;
+}
+
+/* The first block of row i that the one at p changes. */
+static inline int64_t first_target(const trs_ilu_blocks *m, int32_t i, int64_t p)
+{
+    return m->cholesky ? m->side[0].begin[0][m->n] + i : next_block(m, i, p);
 }
 
 #define TRS_BODY "factor/incomplete/block_rows.c"
@@ -107,7 +115,7 @@ TRS_INLINE bool FN(finite)(const T *x, int64_t count)
 static int64_t FN(first_infinite)(const trs_ilu_blocks *m)
 {
     const int64_t size = (int64_t)m->b * m->b;
-    int64_t p = 0;
+    int64_t p = trs_ilu_blocks_read(m);
     while (p < m->count && FN(finite)((const T *)m->side[0].val + p * size, size)) p++;
     return p;
 }
@@ -141,21 +149,28 @@ static void FN(swap_rows)(T *a, int b, int r, int s)
     }
 }
 
-/* a [b*b] = its inverse.  A pivot smaller than `least` is replaced by a number of that size. */
-static trs_ilu_fault FN(invert)(T *a, int b, double least, int64_t *boosted)
+/* The pivot d, or, if it is smaller than `least`, a number of that size and of the same sign or phase; positive: least itself. */
+static T FN(pivot)(T d, bool positive, double least, int64_t *boosted)
+{
+    const double size = positive ? (double)creal(d) : FN(size)(d);
+    if (positive) d = creal(d);
+    if (least <= 0 || !(size < least)) return d;
+    ++*boosted;
+    if (positive || size == 0) return (T)least;
+    return (T)(d / size * least);
+}
+
+/* a [b*b] = its inverse.  A pivot smaller than `least` is replaced.  positive: a is Hermitian, and its pivots must be positive. */
+static trs_ilu_fault FN(invert)(T *a, int b, bool positive, double least, int64_t *boosted)
 {
     T e[TRS_BLOCK_MOST * TRS_BLOCK_MOST] = {0}; /* becomes the inverse, from the identity */
     for (int c = 0; c < b; c++) e[c + b * c] = 1;
     for (int k = 0; k < b; k++) {
-        const int at = FN(pivot_of)(a, b, k);
+        const int at = positive ? k : FN(pivot_of)(a, b, k);
         FN(swap_rows)(a, b, k, at);
         FN(swap_rows)(e, b, k, at);
-        T d = a[k + b * k];
-        const double size = FN(size)(d);
-        if (size < least) {
-            d = size > 0 ? (T)(d / size * least) : (T)least; /* of the same sign or phase */
-            ++*boosted;
-        }
+        const T d = FN(pivot)(a[k + b * k], positive, least, boosted);
+        if (positive && creal(d) <= 0) return TRS_ILU_NEGATIVE;
         if (d == 0) return TRS_ILU_ZERO;
         const T inverse = 1 / d;
         for (int c = 0; c < b; c++) a[k + b * c] *= inverse, e[k + b * c] *= inverse;

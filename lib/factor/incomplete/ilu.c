@@ -56,8 +56,9 @@ static bool is_diagonal(trs_ilu_method method)
 static bool may_have_blocks(const trs_ilu_options *opt)
 {
     if (is_diagonal(opt->method)) return true;
-    return opt->method == TRS_ILU0 && opt->level == 0 && opt->ordering == TRS_ILU_NATURAL &&
-           !opt->plan.solver && opt->plan.pivot == TRS_PIVOT_FAIL && opt->block != 1;
+    return (opt->method == TRS_ILU0 || opt->method == TRS_IC0) && opt->level == 0 &&
+           opt->ordering == TRS_ILU_NATURAL && !opt->plan.solver &&
+           opt->plan.pivot == TRS_PIVOT_FAIL && opt->block != 1;
 }
 
 /* ---- pattern -------------------------------------------------------------------------------- */
@@ -249,10 +250,14 @@ int trs_ilu_say_fault(const trs_lu *lu, int64_t k, trs_ilu_fault fault, bool mis
 int trs_ilu_say_block_fault(const trs_lu *lu, const trs_ilu_blocks *m, int64_t k,
                             trs_ilu_fault fault)
 {
+    static const char *const what[] = {"", "singular",
+                                       "not positive definite: A is not, or loses that with the "
+                                       "blocks left out",
+                                       "not finite"};
     const int64_t first = k * m->b + lu->base;
+    TRS_ASSERT(fault > TRS_ILU_GOOD && fault <= TRS_ILU_INFINITE && k >= 0 && k < m->n);
     return trs_fail(TRS_EPIVOT, "rows %" PRId64 " to %" PRId64 ": the diagonal block of %s is %s",
-                    first, first + m->b - 1, lu->f.library,
-                    fault == TRS_ILU_ZERO ? "singular" : "not finite");
+                    first, first + m->b - 1, lu->f.library, what[fault]);
 }
 
 /* What the factorisation has found. */
@@ -418,7 +423,7 @@ static int choose_block(trs_context *ctx, const ilu *s, const trs_mat *A,
     *b = (int)opt->block;
     if (!*b && A->format == TRS_BSR && A->block <= TRS_BLOCK_MOST) *b = A->block;
     if (!*b && A->n >= LEAST) {
-        *b = trs_ilu_block_size(ctx, &s->rows.t);
+        *b = trs_ilu_block_size(ctx, &s->rows.t, s->rows.cholesky);
         if (!*b) return TRS_EMEM;
     }
     if (*b <= 1) *b = single ? 1 : 0;
@@ -434,10 +439,11 @@ static int make_blocks(trs_context *ctx, trs_lu *lu, const trs_mat *A, trs_ilu_m
     const bool diagonal = method == TRS_BLOCK_JACOBI;
     const unsigned transposed = lu->opt.ops & (1u << TRS_T | 1u << TRS_H);
     *m = (trs_ilu_blocks){.b = b, .dtype = A->dtype, .diagonal_only = method == TRS_DILU};
+    m->cholesky = s->rows.cholesky;
     m->shift = s->rows.shift, m->boost = s->rows.boost;
     m->threads = count_threads(lu);
     ctx->limit = lu->opt.memory_limit;
-    return trs_ilu_blocks_make(ctx, &s->rows.t, diagonal, transposed, m);
+    return trs_ilu_blocks_make(ctx, &s->rows.t, diagonal, transposed && !m->cholesky, m);
 }
 
 /* What the info says of these factors. */
@@ -446,13 +452,15 @@ static void show_blocks(trs_lu *lu, const trs_mat *A, double seconds)
     ilu *s = lu->backend;
     const trs_ilu_blocks *m = &s->blocks;
     const int b = m->b;
+    const int64_t lower = m->side[0].begin[0][m->n];
     snprintf(s->name + strlen(s->name), sizeof s->name - strlen(s->name), ", blocks of %d", b);
     lu->f.L.n = lu->f.U.n = A->n;
     lu->f.L.dtype = lu->f.U.dtype = A->dtype;
     trs_lu_set_info(lu, seconds);
     lu->info.block = b;
-    lu->info.nnz_l = m->side[0].begin[0][m->n] * b * b + A->n; /* with the ones of its diagonal */
-    lu->info.nnz_u = (m->count - m->side[0].begin[0][m->n]) * b * b;
+    lu->info.nnz_l = lower * b * b + A->n; /* with the ones of its diagonal */
+    lu->info.nnz_u = (m->count - lower) * b * b;
+    if (m->cholesky) lu->info.nnz_l = lu->info.nnz_u, lu->info.nnz_u = 0;
 }
 
 /* By blocks if A has any, else by numbers. */
@@ -577,8 +585,8 @@ static int check_block(const trs_ilu_options *opt)
         return trs_fail(TRS_EARG, "block must be in 0 .. %d", TRS_BLOCK_MOST);
     if (opt->block > 1 && !may_have_blocks(opt))
         return trs_fail(TRS_EARG,
-                        "block is of TRS_DILU, TRS_BLOCK_JACOBI and TRS_ILU0 without fill, "
-                        "ordering, solver and other pivots");
+                        "block is of TRS_DILU, TRS_BLOCK_JACOBI, and of TRS_ILU0 and TRS_IC0 "
+                        "without fill, ordering, solver and other pivots");
     if (!diagonal) return TRS_OK;
     if (opt->level || opt->ordering || plan->solver || plan->pivot)
         return trs_fail(

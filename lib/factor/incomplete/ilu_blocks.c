@@ -30,22 +30,24 @@ static int64_t mark_columns(const trs_tri *t, int b, int32_t i, int32_t *mark)
     return found;
 }
 
-/* Do blocks of this size hold at most a tenth of zeros? */
-static bool is_full(const trs_tri *t, int b, int32_t *mark)
+/* Do blocks of this size hold at most a tenth of zeros?  Those of a lower triangle count with the others of A. */
+static bool is_full(const trs_tri *t, bool lower, int b, int32_t *mark)
 {
-    const int64_t most = 10 * t->nnz / (9 * b * b);
+    const int32_t n = t->n / b;
+    const int64_t entries = lower ? 2 * t->nnz - t->n : t->nnz, all = 10 * entries / (9 * b * b);
+    const int64_t most = lower ? (all + n) / 2 : all;
     int64_t blocks = 0;
-    memset(mark, 0, (size_t)(t->n / b) * sizeof *mark);
-    for (int32_t i = 0; i < t->n / b && blocks <= most; i++) blocks += mark_columns(t, b, i, mark);
+    memset(mark, 0, (size_t)n * sizeof *mark);
+    for (int32_t i = 0; i < n && blocks <= most; i++) blocks += mark_columns(t, b, i, mark);
     return blocks <= most;
 }
 
-int trs_ilu_block_size(trs_context *ctx, const trs_tri *t)
+int trs_ilu_block_size(trs_context *ctx, const trs_tri *t, bool lower)
 {
     int b = TRS_BLOCK_MOST;
     int32_t *mark = trs_new(ctx, t->n, sizeof *mark, "columns of blocks");
     if (!mark) return 0;
-    while (b > 1 && (t->n % b || !is_full(t, b, mark))) b--;
+    while (b > 1 && (t->n % b || !is_full(t, lower, b, mark))) b--;
     trs_free(&ctx->mem, mark);
     return b;
 }
@@ -91,14 +93,17 @@ static int32_t next_column(const trs_tri *t, int b, int32_t i, const int64_t *q)
     return least < INT32_MAX ? least / b : -1;
 }
 
-/* Go past the entries of this column.  src [b*b]: their places; NULL: they are not wanted. */
+/* Go past the entries of this column.  src [b*b]: their places, transposed if turned; NULL: they are not wanted. */
 static void pass_column(const trs_tri *t, int b, int32_t i, int32_t column, int64_t *q,
-                        int64_t *src)
+                        int64_t *src, bool turned)
 {
     const int64_t first = (int64_t)column * b;
+    const int64_t by_row = turned ? b : 1, by_column = turned ? 1 : b;
     for (int r = 0; r < b; r++)
-        for (; q[r] < t->ptr[(int64_t)i * b + r + 1] && t->idx[q[r]] < first + b; q[r]++)
-            if (src) src[(t->idx[q[r]] - first) * b + r] = t->src ? t->src[q[r]] : q[r];
+        for (; q[r] < t->ptr[(int64_t)i * b + r + 1] && t->idx[q[r]] < first + b; q[r]++) {
+            const int64_t at = r * by_row + (t->idx[q[r]] - first) * by_column;
+            if (src) src[at] = t->src ? t->src[q[r]] : q[r];
+        }
 }
 
 /* Row i of blocks of the pattern t: count its blocks, or, with src, store them from next on. */
@@ -114,20 +119,68 @@ static void read_row(const trs_tri *t, trs_ilu_blocks *m, bool diagonal, int32_t
         if (j != i && !diagonal) at = next[j > i]++;
         const bool stored = m->src && (j == i || !diagonal);
         if (stored) s->idx[at] = j;
-        pass_column(t, m->b, i, j, q, stored ? m->src + at * size : NULL);
+        pass_column(t, m->b, i, j, q, stored ? m->src + at * size : NULL, false);
     }
+}
+
+/* Row i of blocks of the lower triangle t: the same for row i of L and column i of U.  begin [1][j] goes to the next place in
+ * row j of U; while they are counted, begin [1][j + 1] is their number. */
+static void read_lower_row(const trs_tri *t, trs_ilu_blocks *m, int32_t i, int64_t *next)
+{
+    trs_ilu_block_side *s = &m->side[0];
+    const int64_t size = m->b * m->b;
+    int64_t q[TRS_BLOCK_MOST];
+    int32_t j;
+    memcpy(q, t->ptr + (int64_t)i * m->b, (size_t)m->b * sizeof *q);
+    while ((j = next_column(t, m->b, i, q)) >= 0) {
+        int64_t at = s->begin[0][m->n] + i;
+        TRS_ASSERT(j <= i);
+        if (j < i && !m->src) s->begin[1][j + 1]++;
+        if (j < i && m->src) {
+            at = s->begin[1][j]++;
+            m->twin[*next] = at;
+            s->idx[*next] = j;
+        }
+        if (j < i) ++*next;
+        if (m->src) s->idx[at] = i;
+        int64_t *src = m->src ? m->src + (at - trs_ilu_blocks_read(m)) * size : NULL;
+        pass_column(t, m->b, i, j, q, src, true);
+    }
+}
+
+/* Count the blocks of all rows in the elements of begin behind them. */
+static void count_rows(const trs_tri *t, trs_ilu_blocks *m, bool diagonal)
+{
+    trs_ilu_block_side *s = &m->side[0];
+    for (int32_t i = 0; i < m->n; i++) {
+        int64_t count[2] = {0};
+        if (m->cholesky) read_lower_row(t, m, i, count);
+        else read_row(t, m, diagonal, i, count);
+        s->begin[0][i + 1] = count[0];
+        if (!m->cholesky) s->begin[1][i + 1] = count[1];
+    }
+}
+
+static void store_rows(const trs_tri *t, trs_ilu_blocks *m, bool diagonal)
+{
+    trs_ilu_block_side *s = &m->side[0];
+    for (int32_t i = 0; i < m->n; i++) {
+        int64_t next[2] = {s->begin[0][i], s->begin[1][i]};
+        if (m->cholesky) read_lower_row(t, m, i, next);
+        else read_row(t, m, diagonal, i, next);
+    }
+    if (!m->cholesky) return;
+    /* each begin of U has come to its end */
+    memmove(s->begin[1] + 1, s->begin[1], (size_t)m->n * sizeof *s->begin[1]);
+    s->begin[1][0] = s->begin[0][m->n] + m->n;
 }
 
 static int make_pattern(trs_context *ctx, const trs_tri *t, bool diagonal, trs_ilu_blocks *m)
 {
     trs_ilu_block_side *s = &m->side[0];
     int rc = new_rows(ctx, m, s);
-    for (int32_t i = 0; i < m->n && !rc; i++) {
-        int64_t count[2] = {0};
-        read_row(t, m, diagonal, i, count);
-        s->begin[0][i + 1] = count[0], s->begin[1][i + 1] = count[1];
-    }
     if (rc) return rc;
+    count_rows(t, m, diagonal);
     sum_up(m, s);
     m->count = s->begin[1][m->n];
     const int64_t numbers = m->count * m->b * m->b;
@@ -135,14 +188,15 @@ static int make_pattern(trs_context *ctx, const trs_tri *t, bool diagonal, trs_i
         (double)m->count * sizeof *s->idx + (double)numbers * (double)trs_size(m->dtype);
     if (ctx->limit && bytes > (double)ctx->limit)
         return trs_fail(TRS_EMEM, "the blocks have %.3g bytes, over the limit", bytes);
+    const int64_t read = numbers - trs_ilu_blocks_read(m) * m->b * m->b;
     rc = new_blocks(ctx, m, s);
-    if (!rc) m->src = trs_new_touched(ctx, numbers, sizeof *m->src, "places of the values");
+    if (!rc && m->cholesky)
+        m->twin = trs_new_touched(ctx, s->begin[0][m->n], sizeof *m->twin, "places of blocks");
+    if (!rc && (m->twin || !m->cholesky))
+        m->src = trs_new_touched(ctx, read, sizeof *m->src, "places of the values");
     if (!m->src) return TRS_EMEM;
-    for (int64_t k = 0; k < numbers; k++) m->src[k] = TRS_SRC_MISSING;
-    for (int32_t i = 0; i < m->n; i++) {
-        int64_t next[2] = {s->begin[0][i], s->begin[1][i]};
-        read_row(t, m, diagonal, i, next);
-    }
+    for (int64_t k = 0; k < read; k++) m->src[k] = TRS_SRC_MISSING;
+    store_rows(t, m, diagonal);
     return TRS_OK;
 }
 
@@ -265,8 +319,8 @@ void trs_ilu_blocks_free(const trs_memory *mem, trs_ilu_blocks *m)
                      s->levels[0].stage, s->levels[1].topo, s->levels[1].stage);
         *s = (trs_ilu_block_side){0};
     }
-    trs_free_all(mem, m->src, m->from, m->where, m->progress);
-    m->src = m->from = m->where = NULL;
+    trs_free_all(mem, m->src, m->twin, m->from, m->where, m->progress);
+    m->src = m->twin = m->from = m->where = NULL;
     m->progress = NULL;
 }
 
@@ -274,21 +328,22 @@ void trs_ilu_blocks_free(const trs_memory *mem, trs_ilu_blocks *m)
 
 int trs_ilu_blocks_values(const trs_context *ctx, trs_ilu_blocks *m, const void *val)
 {
-    trs_tri t = {
-        .nnz = m->count * m->b * m->b, .dtype = m->dtype, .val = m->side[0].val, .src = m->src};
+    const trs_ilu_block_side *s = &m->side[0];
+    const int64_t first = trs_ilu_blocks_read(m), size = m->b * m->b;
+    trs_tri t = {.nnz = (m->count - first) * size, .dtype = m->dtype, .src = m->src};
+    t.val = (char *)s->val + (size_t)(first * size) * trs_size(m->dtype);
     trs_tri_read_values(ctx, &t, val);
     const int64_t p = trs_ilu_block_infinite(m);
     if (p == m->count) return TRS_OK;
-    const trs_ilu_block_side *s = &m->side[0];
     int32_t i = 0;
     const int h = p >= s->begin[1][0];
     while (i < m->n - 1 && p >= s->begin[h][i + 1]) i++;
     if (!h && p >= s->begin[0][m->n]) i = (int32_t)(p - s->begin[0][m->n]);
-    return trs_fail(TRS_EMATRIX,
-                    "rows %" PRId64 " to %" PRId64 ", columns from %" PRId64
-                    ": a value is not finite",
-                    (int64_t)i * m->b + ctx->base, ((int64_t)i + 1) * m->b - 1 + ctx->base,
-                    (int64_t)s->idx[p] * m->b + ctx->base);
+    const int64_t row = m->cholesky ? s->idx[p] : i, column = m->cholesky ? i : s->idx[p];
+    return trs_fail(
+        TRS_EMATRIX,
+        "rows %" PRId64 " to %" PRId64 ", columns from %" PRId64 ": a value is not finite",
+        row * m->b + ctx->base, (row + 1) * m->b - 1 + ctx->base, column * m->b + ctx->base);
 }
 
 static trs_ilu_fault factor_row(const void *of, int thread, int32_t i, int64_t *boosted)
@@ -353,13 +408,14 @@ static void sweep(trs_ilu_block_sweep *s, int threads, trs_stage_progress *progr
 }
 
 /* M  = (I + L) (D + U):      x = D^-1 (y - U x),  y = b - L y           DILU: x = y - D^-1 U x,  y = D^-1 (b - L y)
- * M' = (D' + U') (I + L'):   x = y - L' x,  y = D'^-1 (b - U' y)        DILU: as M */
+ * M' = (D' + U') (I + L'):   x = y - L' x,  y = D'^-1 (b - U' y)        DILU: as M
+ * IC(0): M = M^H, and M' = conj (M) */
 void trs_ilu_blocks_solve(const trs_ilu_blocks *m, trs_op op, int nrhs, trs_view b, trs_view x,
                           int threads, trs_stage_progress *progress)
 {
-    const bool transposed = op != TRS_N;
-    trs_ilu_block_sweep s = {
-        .m = m, .side = &m->side[transposed], .conj = op == TRS_H, .nrhs = nrhs};
+    const bool transposed = op != TRS_N && !m->cholesky;
+    trs_ilu_block_sweep s = {.m = m, .side = &m->side[transposed], .nrhs = nrhs};
+    s.conj = op == (m->cholesky ? TRS_T : TRS_H);
     TRS_ASSERT(s.side->val);
     s.b = b, s.x = x;
     s.end = m->diagonal_only || transposed ? TRS_BLOCK_SCALE : TRS_BLOCK_PLAIN;

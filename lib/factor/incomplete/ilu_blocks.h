@@ -3,10 +3,12 @@
  *     row i of blocks    | l(i, k), k < i |  d(i)  | u(i, j), j > i |     each b x b
  *
  *     ILU(0)    M = (I + L) (D + U)             L U = A at the blocks of A
+ *     IC(0)     the same, for A = A^H: U = D L^H, so only D and U are computed
  *     DILU      M = (D + L) D^-1 (D + U)        L and U are those of A; only D is computed, with diag (M) = diag (A)
  *     Jacobi    M = D                           ILU(0) of the diagonal blocks of A
  *
- * The inverses of d(i) are stored.  Blocks of L are stored row by row, then those of D, then those of U, each by columns. */
+ * The inverses of d(i) are stored.  Blocks of L are stored row by row, then those of D, then those of U, each by columns.
+ * IC(0) reads the lower triangle of A alone: its numbers come to their transposed places in D and U, as those of conj (A). */
 #ifndef TRS_ILU_BLOCKS_H
 #define TRS_ILU_BLOCKS_H
 
@@ -39,8 +41,12 @@ typedef struct trs_ilu_blocks {
     int64_t count;
     trs_dtype dtype;
     bool diagonal_only; /* DILU */
+    bool cholesky;      /* IC(0) */
     double shift, boost;
-    int64_t *src;               /* [count*b*b] as trs_tri.src: places in the caller's val */
+    /* [(count-f)*b*b] as trs_tri.src: places in the caller's val, from block f = trs_ilu_blocks_read on */
+    int64_t *src;
+    /* [blocks of L] cholesky: which block of U is (k, i), for block (i, k) of L; else NULL */
+    int64_t *twin;
     trs_ilu_block_side side[2]; /* M, and M', which is empty unless the options announce it */
     int64_t *from;              /* [count] which block of M is transposed to each of M' */
     int threads;
@@ -48,12 +54,19 @@ typedef struct trs_ilu_blocks {
     trs_stage_progress *progress;
 } trs_ilu_blocks;
 
-/* The block size of the rows t of A: the largest b <= TRS_BLOCK_MOST, with t->n a multiple, for which blocks of b x b numbers that
- * have an entry have nine tenths of their b^2 entries in the mean; 1: there is none; 0: there is no memory,
- * and a sentence. */
-int trs_ilu_block_size(trs_context *ctx, const trs_tri *t);
-/* Make m of the pattern t, whose rows have ascending columns and their diagonal entry.  b, dtype, diagonal_only, shift, boost and
- * threads are set, all else is zero.  diagonal: of the pattern only the diagonal blocks stay.  transposed: with M'.
+/* The first block that has numbers of A: IC(0) has none in L. */
+static inline int64_t trs_ilu_blocks_read(const trs_ilu_blocks *m)
+{
+    return m->cholesky ? m->side[0].begin[0][m->n] : 0;
+}
+
+/* The block size of the rows t of A, or of its lower triangle: the largest b <= TRS_BLOCK_MOST, with t->n a multiple, for which
+ * blocks of b x b numbers that have an entry have nine tenths of their b^2 entries in the mean; 1: there is none; 0: there is
+ * no memory, and a sentence. */
+int trs_ilu_block_size(trs_context *ctx, const trs_tri *t, bool lower);
+/* Make m of the pattern t, whose rows have ascending columns and their diagonal entry; cholesky: it is a lower triangle.  b, dtype,
+ * diagonal_only, cholesky, shift, boost and threads are set, all else is zero.  diagonal: of the pattern only the diagonal
+ * blocks stay.  transposed: with M', which is conj (M) of IC(0), and not made for it.
  * Returns TRS_OK, TRS_EMEM.  The caller frees m. */
 int trs_ilu_blocks_make(trs_context *ctx, const trs_tri *t, bool diagonal, bool transposed,
                         trs_ilu_blocks *m);
