@@ -6,7 +6,7 @@ EXAMPLES += examples/03_stream_and_graph
 endif
 if HAVE_SUITESPARSE
 EXAMPLES += examples/05_factors_of_umfpack examples/08_nonlinear_heat examples/10_interior_point \
-	examples/11_circuit_sweep
+	examples/11_circuit_sweep examples/12_two_levels
 endif
 noinst_PROGRAMS += $(EXAMPLES)
 # those that only tests/package/examples.sh needs: they take long to compile
@@ -24,3 +24,4 @@ examples_09_assembly_LDADD = $(TRISOLVE)
 examples_08_nonlinear_heat_LDADD = $(FACTOR_LIBS) $(TRISOLVE)
 examples_10_interior_point_LDADD = $(FACTOR_LIBS) $(TRISOLVE)
 examples_11_circuit_sweep_LDADD = $(FACTOR_LIBS) $(TRISOLVE)
+examples_12_two_levels_LDADD = $(FACTOR_LIBS) $(TRISOLVE)
