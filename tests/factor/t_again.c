@@ -293,6 +293,34 @@ static void other_pivots(void **state)
     }
 }
 
+/* A NaN is found wherever it is, also where nothing is computed with it. */
+static void not_finite(void **state)
+{
+    (void)state;
+    for (int k = 0; k < KINDS; k++) {
+        kind small = kinds[k];
+        if (small.hermitian || small.side == 1) continue;
+        small.side = 7; /* more than one BLOCK */
+        const trs_factor_options opt = {.method = small.method};
+        grid g = make(&small, TRS_F64, TRS_CSR);
+        double *a = g.val;
+        trs_lu *lu;
+        assert_int_equal(trs_factor(&lu, &g.m, &opt), TRS_OK);
+        for (int64_t p = 0; p < g.nnz; p += 1 + g.nnz / 100) {
+            const double was = a[p];
+            assert_int_equal(trs_lu_factors(lu, NULL, NULL, NULL, NULL, NULL), TRS_OK);
+            assert_int_equal(trs_lu_update(lu, &g.m), TRS_OK);
+            assert_ptr_not_equal(lu->again, NULL);
+            a[p] = NAN;
+            assert_int_equal(trs_lu_update(lu, &g.m), TRS_EMATRIX);
+            a[p] = was;
+            assert_int_equal(trs_lu_update(lu, &g.m), TRS_OK);
+        }
+        trs_lu_destroy(lu);
+        drop(&g);
+    }
+}
+
 /* A pivot may be smaller than it was, but not by so much that numbers grow. */
 static void growth(void **state)
 {
@@ -517,6 +545,7 @@ int main(void)
         cmocka_unit_test(bits),
         cmocka_unit_test(other_pivots),
         cmocka_unit_test(growth),
+        cmocka_unit_test(not_finite),
 #if defined HAVE_CHOLMOD && defined HAVE_UMFPACK
         cmocka_unit_test(not_definite),
 #endif
