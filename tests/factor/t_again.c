@@ -3,27 +3,32 @@
 #include "tests/common/counter.h"
 #include "tests/common/full.h"
 #include "trisolve-suitesparse.h"
+#include "factor/again/lu_again.h"
 
-/* Short rows are computed product by product, long ones by runs of rows of U, and L L^H by fronts. */
+/* Short rows are computed product by product, long ones by fronts, or, if these had far more fill, by runs of rows of U; and
+ * L L^H by fronts. */
 typedef struct kind {
     const char *method;
     bool hermitian, dense; /* dense: long rows */
     int side;              /* of the grid */
+    bool upper;            /* a block triangle: fronts of A + A' would be dense */
 } kind;
 
 static const kind kinds[] = {
 #ifdef HAVE_CHOLMOD
-    {"cholmod", true, false, 12},  {"cholmod", true, true, 12},  {"cholmod", true, true, 1},
+    {"cholmod", true, false, 12, false},  {"cholmod", true, true, 12, false},
+    {"cholmod", true, true, 1, false},
 #endif
 #ifdef HAVE_KLU
-    {"klu", false, false, 12},     {"klu", false, true, 12},     {"klu", false, false, 1},
+    {"klu", false, false, 12, false},     {"klu", false, true, 12, false},
+    {"klu", false, false, 1, false},      {"klu", false, true, 18, true},
 #endif
 #ifdef HAVE_UMFPACK
-    {"umfpack", false, false, 12}, {"umfpack", false, true, 12},
+    {"umfpack", false, false, 12, false}, {"umfpack", false, true, 12, false},
 #endif
 };
 
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
+enum { KINDS = sizeof kinds / sizeof kinds[0], BLOCK = 36 };
 
 /* A grid of side * side nodes, with a second neighbour along rows if dense. */
 typedef struct grid {
@@ -39,6 +44,7 @@ typedef struct grid {
 static bool is_near(const kind *k, int i, int j)
 {
     const int dx = abs(i % k->side - j % k->side), dy = abs(i / k->side - j / k->side);
+    if (k->upper) return i / BLOCK == j / BLOCK || i > j;
     return dx + dy <= 1 || (k->dense && (dx <= 3 && dy <= 3));
 }
 
@@ -57,7 +63,7 @@ static void change(grid *g, const kind *k)
     for (int64_t j = 0; j < g->n; j++)
         for (int64_t p = g->ptr[j]; p < g->ptr[j + 1]; p++) {
             const int64_t i = g->idx[p];
-            zz z = number(c);
+            zz z = (k->upper ? 0.2 : 1) * number(c);
             if (i == j) z = (k->dense ? 60 : 6) + creal(z);
             if (k->hermitian && i > j) z = conj(g->value[place_of(g, j, i)]);
             g->value[p] = z;
@@ -189,6 +195,8 @@ static void many_updates(void **state)
             print_message("%s, %s, type %d, %s: |LU - A| = %.2g n eps, omega %.2g\n",
                           kinds[k].method, kinds[k].dense ? "dense" : "sparse", (int)types[t / 2],
                           t & 1 ? "CSC" : "CSR", worst, omega);
+            const bool fronts = kinds[k].hermitian || (kinds[k].dense && !kinds[k].upper);
+            assert_int_equal(trs_lu_again_by_fronts(lu), fronts);
             assert_true(worst < 1);
             assert_true(omega < (t / 2 % 2 ? 40 * (double)FLT_EPSILON : 200 * DBL_EPSILON));
             assert_true(info.rcond > 0 && info.rcond <= 1);
@@ -205,7 +213,10 @@ static void *solved(grid *g, const kind *k, int threads, void *b)
     trs_mat L, U;
     void *x = malloc((size_t)(2 * g->n) * sizeof(zz));
     assert_int_equal(trs_factor(&lu, &g->m, &opt), TRS_OK);
+    /* or else they would stay in the library, which factors again */
+    assert_int_equal(trs_lu_factors(lu, NULL, NULL, NULL, NULL, NULL), TRS_OK);
     for (int step = 0; step < 2; step++) assert_int_equal(trs_lu_update(lu, &g->m), TRS_OK);
+    assert_ptr_not_equal(lu->again, NULL);
     assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, g->n, x, g->n, NULL), TRS_OK);
     assert_int_equal(trs_lu_factors(lu, &L, &U, NULL, NULL, NULL), TRS_OK);
     const size_t size = size_of(g->m.dtype), n = (size_t)g->n;
@@ -225,7 +236,7 @@ static void bits(void **state)
         for (int c = 0; c < 2; c++) {
             kind big = kinds[k];
             if (big.side == 1) continue;
-            big.side = big.dense ? 24 : 90;
+            if (!big.upper) big.side = big.dense ? 44 : 90; /* threads share the largest fronts */
             grid g = make(&big, c ? TRS_C64 : TRS_F64, TRS_CSR);
             void *b = malloc((size_t)g.n * sizeof(zz));
             for (int64_t i = 0; i < g.n; i++) set_value(b, g.m.dtype, i, number(c));
@@ -282,6 +293,61 @@ static void other_pivots(void **state)
     }
 }
 
+/* A NaN is found wherever it is, also where nothing is computed with it. */
+static void not_finite(void **state)
+{
+    (void)state;
+    for (int k = 0; k < KINDS; k++) {
+        kind small = kinds[k];
+        if (small.hermitian || small.side == 1) continue;
+        small.side = 7; /* more than one BLOCK */
+        const trs_factor_options opt = {.method = small.method};
+        grid g = make(&small, TRS_F64, TRS_CSR);
+        double *a = g.val;
+        trs_lu *lu;
+        assert_int_equal(trs_factor(&lu, &g.m, &opt), TRS_OK);
+        for (int64_t p = 0; p < g.nnz; p += 1 + g.nnz / 100) {
+            const double was = a[p];
+            assert_int_equal(trs_lu_factors(lu, NULL, NULL, NULL, NULL, NULL), TRS_OK);
+            assert_int_equal(trs_lu_update(lu, &g.m), TRS_OK);
+            assert_ptr_not_equal(lu->again, NULL);
+            a[p] = NAN;
+            assert_int_equal(trs_lu_update(lu, &g.m), TRS_EMATRIX);
+            a[p] = was;
+            assert_int_equal(trs_lu_update(lu, &g.m), TRS_OK);
+        }
+        trs_lu_destroy(lu);
+        drop(&g);
+    }
+}
+
+/* A pivot may be smaller than it was, but not by so much that numbers grow. */
+static void growth(void **state)
+{
+    (void)state;
+    for (int k = 0; k < KINDS; k++) {
+        const kind *how = &kinds[k];
+        if (how->hermitian || !how->dense || how->upper) continue;
+        for (int c = 0; c < 2; c++)
+            for (int grows = 0; grows < 2; grows++) {
+                const trs_factor_options opt = {.method = how->method};
+                grid g = make(how, c ? TRS_C64 : TRS_F64, TRS_CSC);
+                const int64_t *P, *Q;
+                trs_lu *lu;
+                assert_int_equal(trs_factor(&lu, &g.m, &opt), TRS_OK);
+                assert_int_equal(trs_lu_factors(lu, NULL, NULL, &P, &Q, NULL), TRS_OK);
+                assert_int_equal(trs_lu_update(lu, &g.m), TRS_OK);
+                assert_true(trs_lu_again_by_fronts(lu));
+                set_value(g.val, g.m.dtype, place_of(&g, P[0], Q[0]), grows ? 1e-5 : 0.1);
+                assert_int_equal(trs_lu_update(lu, &g.m), TRS_OK);
+                assert_int_equal(trs_lu_again_by_fronts(lu), !grows);
+                assert_true(omega_of(lu, &g, TRS_N) < 1e-13);
+                trs_lu_destroy(lu);
+                drop(&g);
+            }
+    }
+}
+
 #if defined HAVE_CHOLMOD && defined HAVE_UMFPACK
 /* A that was positive definite is not any more, or is not Hermitian. */
 static void not_definite(void **state)
@@ -320,7 +386,7 @@ static void not_definite(void **state)
 static void negative_at_last(void **state)
 {
     (void)state;
-    const kind one = {"cholmod", true, false, 1};
+    const kind one = {"cholmod", true, false, 1, false};
     grid g = make(&one, TRS_F64, TRS_CSC);
     trs_lu *lu;
     assert_int_equal(trs_factor(&lu, &g.m, &(trs_factor_options){.method = one.method}), TRS_OK);
@@ -362,7 +428,7 @@ static void other_pattern(void **state)
 static void stored_zeros(void **state)
 {
     (void)state;
-    const kind k = {"umfpack", false, true, 12};
+    const kind k = {"umfpack", false, true, 12, false};
     const trs_factor_options opt = {.method = k.method};
     grid g = make(&k, TRS_F64, TRS_CSC);
     trs_lu *lu = NULL;
@@ -478,6 +544,8 @@ int main(void)
 #endif
         cmocka_unit_test(bits),
         cmocka_unit_test(other_pivots),
+        cmocka_unit_test(growth),
+        cmocka_unit_test(not_finite),
 #if defined HAVE_CHOLMOD && defined HAVE_UMFPACK
         cmocka_unit_test(not_definite),
 #endif

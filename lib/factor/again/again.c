@@ -1,7 +1,7 @@
 /* again.c: new values for the factors of a library, on the host.
  *
- * The first update makes rows of L + U with all of the fill for the pivots that the library chose, and lets the plans read
- * their numbers there.  Every update then computes the numbers, measures their growth, and gives them to the plans: no
+ * The first update makes rows of L + U with all of the fill for the pivots that the library chose, or fronts, and lets the plans
+ * read their numbers there.  Every update then computes the numbers, measures their growth, and gives them to the plans: no
  * conversion, and no memory.  If the pivots do not suit the new values, or the pattern is another one, *done is false, and
  * the library factors A.  All errors of A are found and reported there. */
 #include "config.h"
@@ -18,7 +18,8 @@
 
 struct trs_lu_again {
     trs_again_rows rows;
-    trs_again_fronts fronts; /* of L L^H, which has no rows */
+    trs_again_fronts fronts;
+    bool by_fronts; /* there are no rows */
     /* growth up to which the pivots suit */
     double limit;
     /* [nnz of A] place of each entry in lu->refined, or, for L S L^H, in lu->analysed; NULL: nothing is refined */
@@ -28,6 +29,13 @@ struct trs_lu_again {
 /* Times the growth with the pivots that the library has chosen, and at all; and fill that the library did not find. */
 static const double slack = 10, most_growth = 1e6;
 enum { MOST_FILL = 3 };
+/* Products for each entry of L + U, below which fronts are not looked at. */
+static const double few_products = 10;
+
+bool trs_lu_again_by_fronts(const trs_lu *lu)
+{
+    return lu->again && lu->again->by_fronts;
+}
 
 void trs_lu_again_free(trs_lu *lu)
 {
@@ -103,6 +111,44 @@ static int redirect(const trs_lu *lu, trs_plan *plan, const trs_mat *m, const in
     return trs_plan_redirect(plan, &shape, to);
 }
 
+/* *where: the places in the fronts of the entries of L, or of L + U and of a 1. */
+static int find_fronts(const trs_lu *lu, const trs_mat *m, int64_t **where)
+{
+    const trs_again_fronts *f = &lu->again->fronts;
+    *where = trs_lu_alloc((trs_lu *)lu, m->nnz + 1, sizeof **where, "places of the factors");
+    if (!*where) return TRS_EMEM;
+    (*where)[m->nnz] = f->panel[0]; /* the diagonal of L begins there */
+    return trs_again_fronts_places(f, m, *where) ? TRS_OK : TRS_ESUPPORT;
+}
+
+/* to: from the rows to the fronts. */
+static int pass_on(const trs_lu *lu, const trs_mat *rows, int64_t count, int64_t *to)
+{
+    int64_t *where;
+    const int rc = find_fronts(lu, rows, &where);
+    for (int64_t p = 0; p < count && !rc; p++) to[p] = where[to[p]];
+    trs_lu_free(lu, where);
+    return rc;
+}
+
+/* Do the rows have the pattern of the factors?  Then to [p] is where each entry stands in them.  next [n] is scratch. */
+static bool map_both(const trs_factors *f, const trs_ilu_rows *r, int64_t *next, int64_t *to)
+{
+    return f->L.nnz + f->U.nnz - f->L.n == r->t.nnz && map(&f->L, true, r, next, to) &&
+           map(&f->U, false, r, next, to + f->L.nnz);
+}
+
+/* Let the plans read L and U of the rows, or their numbers in the fronts. */
+static int redirect_both(trs_lu *lu, const trs_mat *L, const trs_mat *U, int64_t *to)
+{
+    const trs_factors *f = &lu->f;
+    int rc = TRS_OK;
+    if (lu->again->by_fronts) rc = pass_on(lu, L, f->L.nnz + f->U.nnz, to);
+    if (!rc) rc = redirect(lu, lu->l, L, to);
+    if (!rc) rc = redirect(lu, lu->u, U, to + f->L.nnz);
+    return rc;
+}
+
 /* Let the factors and their plans be those of the rows.  Plans that lack entries are made anew. */
 static int join(trs_lu *lu, const trs_ilu_rows *r)
 {
@@ -112,10 +158,8 @@ static int join(trs_lu *lu, const trs_ilu_rows *r)
     int64_t *next = trs_lu_alloc(lu, f->L.n, sizeof *next, "places of the factors");
     int rc = to && next ? TRS_OK : TRS_EMEM;
     show(&r->t, &L, &U);
-    const bool same = !rc && lu->l && lu->u && f->L.nnz + f->U.nnz - f->L.n == r->t.nnz &&
-                      map(&f->L, true, r, next, to) && map(&f->U, false, r, next, to + f->L.nnz);
-    if (same) rc = redirect(lu, lu->l, &L, to);
-    if (same && !rc) rc = redirect(lu, lu->u, &U, to + f->L.nnz);
+    const bool same = !rc && lu->l && lu->u && map_both(f, r, next, to);
+    if (same) rc = redirect_both(lu, &L, &U, to);
     if (rc || !same) trs_lu_drop_plans(lu);
     trs_lu_free(lu, to, next);
     if (rc) return rc;
@@ -146,6 +190,32 @@ static int find_places(trs_lu *lu, const trs_mat *A, const trs_csc *C, int64_t *
     return TRS_OK;
 }
 
+static double count_products(const trs_again_rows *r)
+{
+    const trs_tri *t = &r->rows.t;
+    double count = 0;
+    for (int32_t i = 0; i < t->n; i++)
+        for (int64_t p = t->ptr[i]; p < r->rows.diag[i]; p++) {
+            const int32_t k = t->idx[p];
+            count += (double)(t->ptr[k + 1] - r->rows.diag[k]);
+        }
+    return count;
+}
+
+/* Let L U be computed by fronts if these are faster than rows. */
+static int choose_fronts(trs_lu *lu, trs_context *ctx, const trs_mat *A)
+{
+    struct trs_lu_again *a = lu->again;
+    if (a->rows.product) return TRS_OK;
+    const double products = count_products(&a->rows);
+    if (products < few_products * (double)a->rows.rows.t.nnz) return TRS_OK;
+    const int rc = trs_again_fronts_make(ctx, A, &lu->f, products, &a->fronts);
+    a->by_fronts = !rc;
+    if (!rc) return TRS_OK;
+    trs_again_fronts_free(&a->fronts);
+    return rc == TRS_ESUPPORT ? TRS_OK : rc;
+}
+
 static int make_rows(trs_lu *lu, trs_context *ctx, const trs_mat *A)
 {
     const trs_factors *f = &lu->f;
@@ -155,24 +225,33 @@ static int make_rows(trs_lu *lu, trs_context *ctx, const trs_mat *A)
     int rc = trs_again_rows_make(ctx, A, f, fill, &a->rows);
     if (!rc) rc = find_places(lu, A, lu->refined, &a->places);
     if (!rc) a->limit = fmin(slack * growth_of(f, a->rows.largest), most_growth);
+    if (!rc) rc = choose_fronts(lu, ctx, A);
     if (!rc) rc = join(lu, &a->rows.rows);
     if (rc) trs_free_all(&lu->mem, t->ptr, t->idx, t->val);
+    if (rc || !a->by_fronts) return rc;
+    trs_again_rows_free(ctx, &a->rows);
+    memset(&a->rows, 0, sizeof a->rows);
+    return TRS_OK;
+}
+
+/* The plans read the panels of the fronts. */
+static int redirect_to_fronts(trs_lu *lu)
+{
+    const trs_factors *f = &lu->f;
+    int64_t *where;
+    int rc = find_fronts(lu, &f->L, &where);
+    if (!rc) rc = redirect(lu, lu->l, &f->L, where);
+    if (!rc && lu->u) rc = redirect(lu, lu->u, &f->U, where);
+    trs_lu_free(lu, where);
     return rc;
 }
 
-/* The plan reads the panels of the fronts. */
 static int make_fronts(trs_lu *lu, trs_context *ctx, const trs_mat *A)
 {
-    const trs_factors *f = &lu->f;
     struct trs_lu_again *a = lu->again;
-    int rc = trs_again_fronts_make(ctx, A, f->P, f->L.dtype, &a->fronts);
-    int64_t *to = NULL;
-    if (!rc) to = trs_lu_alloc(lu, f->L.nnz, sizeof *to, "places of the factors");
-    if (!rc && !to) rc = TRS_EMEM;
-    if (!rc && !trs_again_fronts_places(&a->fronts, &f->L, to)) rc = TRS_ESUPPORT;
-    if (!rc) rc = redirect(lu, lu->l, &f->L, to);
-    trs_lu_free(lu, to);
-    return rc;
+    a->by_fronts = true;
+    const int rc = trs_again_fronts_make(ctx, A, &lu->f, 0, &a->fronts);
+    return rc ? rc : redirect_to_fronts(lu);
 }
 
 /* max |l s l| / max |a| of L S L^H */
@@ -206,17 +285,16 @@ static int make(trs_lu *lu, const trs_mat *A)
 
 int trs_lu_again_fetch(trs_lu *lu)
 {
-    const trs_mat *L = &lu->f.L;
+    const trs_mat *L = &lu->f.L; /* of L U, with the values of U */
     const size_t size = trs_size(L->dtype);
-    if (!lu->again || !lu->f.cholesky || lu->f.sign) return TRS_OK;
-    const trs_again_fronts *f = &lu->again->fronts;
-    int64_t *to = trs_lu_alloc(lu, L->nnz, sizeof *to, "places of the factors");
-    if (!to) return TRS_EMEM;
-    trs_again_fronts_places(f, L, to);
-    for (int64_t p = 0; p < L->nnz; p++)
-        memcpy((char *)L->val + (size_t)p * size, (char *)f->val + (size_t)to[p] * size, size);
-    trs_lu_free(lu, to);
-    return TRS_OK;
+    if (!trs_lu_again_by_fronts(lu)) return TRS_OK;
+    const char *from = lu->again->fronts.val;
+    int64_t *where;
+    const int rc = find_fronts(lu, L, &where);
+    for (int64_t p = 0; p < L->nnz && !rc; p++)
+        memcpy((char *)L->val + (size_t)p * size, from + (size_t)where[p] * size, size);
+    trs_lu_free(lu, where);
+    return rc;
 }
 
 /* ---- new values ------------------------------------------------------------------------------------- */
@@ -249,15 +327,29 @@ static void refine_with(const trs_lu *lu, const trs_mat *A)
     }
 }
 
+/* Make plans of the numbers.  Those of fronts read the arrays of the factors this once. */
+static int make_plans(trs_lu *lu)
+{
+    if (!lu->again->by_fronts) return trs_lu_plan(lu, false);
+    trs_lu_drop_plans(lu);
+    int rc = trs_lu_again_fetch(lu);
+    if (!rc) rc = trs_lu_plan(lu, false);
+    if (!rc) rc = redirect_to_fronts(lu);
+    if (!rc) return TRS_OK;
+    trs_lu_drop_plans(lu);
+    lu->ready = false;
+    return rc;
+}
+
 /* Give the numbers to the plans, or make plans of them. */
 static int feed_plans(trs_lu *lu)
 {
-    trs_mat L = lu->f.L;
-    if (!lu->l || !lu->own) return trs_lu_plan(lu, false);
+    trs_mat L = lu->f.L, U = lu->f.U;
+    if (!lu->l || !lu->own) return make_plans(lu);
     const double start = trs_now();
-    if (lu->f.cholesky && !lu->f.sign) L.val = lu->again->fronts.val;
+    if (lu->again->by_fronts) L.val = U.val = lu->again->fronts.val;
     int rc = trs_lu_plan_of(lu, &lu->l, &L, "L", NULL);
-    if (!rc && !lu->f.cholesky) rc = trs_lu_plan_of(lu, &lu->u, &lu->f.U, "U", NULL);
+    if (!rc && !lu->f.cholesky) rc = trs_lu_plan_of(lu, &lu->u, &U, "U", NULL);
     trs_lu_set_info(lu, trs_now() - start);
     lu->ready = !rc;
     return rc;
@@ -274,15 +366,18 @@ static bool compute_rows(trs_lu *lu, const trs_mat *A)
 
 static bool compute_fronts(trs_lu *lu, const trs_mat *A)
 {
-    const trs_again_pivots o = trs_again_fronts_run(&lu->again->fronts, A->dtype, A->val);
-    lu->f.rcond = o.least / o.most * (o.least / o.most);
+    const struct trs_lu_again *a = lu->again;
+    const trs_again_pivots o = trs_again_fronts_run(&a->fronts, A->dtype, A->val);
+    lu->f.rcond = o.least / o.most;
+    if (!lu->f.cholesky) return !o.bad && o.largest <= a->limit * o.largest_a;
+    lu->f.rcond *= o.least / o.most;
     return !o.bad;
 }
 
 static int compute(trs_lu *lu, const trs_mat *A, bool *suits)
 {
     if (!lu->f.sign) {
-        *suits = lu->f.cholesky ? compute_fronts(lu, A) : compute_rows(lu, A);
+        *suits = lu->again->by_fronts ? compute_fronts(lu, A) : compute_rows(lu, A);
         return trs_canceled();
     }
     const int rc = lu->renew(lu, A, lu->again->places, suits);

@@ -22,6 +22,14 @@ TRS_INLINE double FN(size)(FN(number) z)
     return fabs(creal(z)) + fabs(cimag(z));
 }
 
+/* The largest |a(i, j)| so far; one that is not finite is noticed, because a larger number may replace a NaN. */
+TRS_INLINE void FN(larger_a)(double size, double *largest, trs_again_outcome *o)
+{
+    if (size <= *largest) return;
+    *largest = size;
+    if (!isfinite(size)) o->bad = true;
+}
+
 /* The pivot of row i.  Returns its inverse, with which rows of L are multiplied. */
 TRS_INLINE FN(number)
     FN(pivot)(const trs_again_rows *r, int32_t i, FN(number) pivot, trs_again_outcome *o)

@@ -1,9 +1,8 @@
-/* fronts.c: the fronts of L L^H for new values: where numbers are, and who computes which front. */
+/* fronts.c: the fronts of L L^H and of L U for new values: where numbers are, and who computes which front. */
 #include "config.h"
 
-#include "again_fronts.h"
+#include "front_sweep.h"
 #include "base/debug.h"
-#include "base/parallel.h"
 
 #include <string.h>
 
@@ -19,15 +18,10 @@ static int64_t panel_offset(const trs_again_fronts *f, const trs_front *s, int64
 
 /* ---- where numbers are ----------------------------------------------------------------------------- */
 
-static int64_t strips(const trs_again_fronts *f, int64_t rows)
+/* Numbers of the update matrix, or of both. */
+static int64_t update_size(const trs_again_fronts *f, int32_t k)
 {
-    return (rows + f->lanes - 1) / f->lanes;
-}
-
-/* Numbers of S. */
-static int64_t update_size(const trs_again_fronts *f, const trs_front *s)
-{
-    return (strips(f, order_of(s)) - s->cols / f->lanes) * s->rows * f->lanes;
+    return trs_again_update_size(f, k) * (f->lu ? 2 : 1);
 }
 
 /* Offsets of the panels. */
@@ -35,9 +29,8 @@ static void place_panels(trs_again_fronts *f)
 {
     f->numbers = 0;
     for (int32_t k = 0; k < f->tree.count; k++) {
-        const trs_front *s = &f->tree.front[k];
         f->panel[k] = f->numbers;
-        f->numbers += strips(f, order_of(s)) * s->cols * f->lanes;
+        f->numbers += trs_again_panel_size(f, k) * (f->lu ? 2 : 1);
     }
 }
 
@@ -53,10 +46,10 @@ static void stack_updates(trs_again_fronts *f, const int32_t *order, int32_t cou
         const int mine = depth[at] & 1;
         for (int32_t c = 0; c < s->children; c++) {
             const int32_t child = f->tree.child[s->child + c];
-            if (owner[child] == owner[at]) top[!mine] -= update_size(f, &f->tree.front[child]);
+            if (owner[child] == owner[at]) top[!mine] -= update_size(f, child);
         }
         f->update[at] = top[mine];
-        top[mine] += update_size(f, s);
+        top[mine] += update_size(f, at);
         most[mine] = trs_max(most[mine], top[mine]);
     }
 }
@@ -150,7 +143,9 @@ static void sort_by(const int32_t *key, const int64_t *from, int64_t count, int6
 
 typedef struct entries { /* of A, in the order of the pivots */
     int32_t *i, *j;
-    int64_t *mirror, *list, *next;
+    /* of L L^H, mirror images; of L U, 1: the entry is one of U, and i and j are those of U' */
+    int64_t *mirror;
+    int64_t *list, *next;
 } entries;
 
 /* Entries in the order of (j, i), and in that of (i, j), are mirror images. */
@@ -173,41 +168,69 @@ static int find_mirrors(trs_context *ctx, int64_t count, int64_t n, entries *a)
     return rc;
 }
 
-/* The entries on and below the diagonal of the new order, by front. */
-static void list_entries(trs_again_fronts *f, int64_t count, const entries *a)
+/* Let the entries of U be those of U'. */
+static void turn_upper(int64_t count, const entries *a)
+{
+    for (int64_t e = 0; e < count; e++) {
+        const int32_t i = a->i[e], j = a->j[e];
+        a->mirror[e] = i <= j;
+        a->i[e] = i <= j ? j : i;
+        a->j[e] = i <= j ? i : j;
+    }
+}
+
+/* Entry k of the fronts is entry e of A in front `at`. */
+static void list_entry(trs_again_fronts *f, const trs_factors *factors, const entries *a, int64_t k,
+                       int64_t e, int32_t at)
+{
+    const trs_front_tree *t = &f->tree;
+    const trs_front *s = &t->front[at];
+    const bool upper = f->lu && a->mirror[e];
+    f->src[k] = e;
+    f->to[k] = f->panel[at] + panel_offset(f, s, trs_front_find(t, s, a->i[e]), a->j[e] - s->first);
+    if (upper) f->to[k] += trs_again_panel_size(f, at);
+    if (f->mirror) f->mirror[k] = a->mirror[e];
+    if (f->scale) f->scale[k] = factors->scale[factors->P[t->pivot[upper ? a->j[e] : a->i[e]]]];
+}
+
+/* The entries of A by front: of L L^H, those on and below the diagonal of the new order. */
+static void list_entries(trs_again_fronts *f, const trs_factors *factors, int64_t count,
+                         const entries *a)
 {
     const trs_front_tree *t = &f->tree;
     int64_t kept = 0;
     int32_t at = 0;
     for (int64_t e = 0; e < count; e++) a->i[e] = t->place[a->i[e]], a->j[e] = t->place[a->j[e]];
+    if (f->lu) turn_upper(count, a);
     sort_by(a->j, NULL, count, t->n, a->next, a->list);
     f->a_ptr[0] = 0;
     for (int64_t k = 0; k < count; k++) {
         const int64_t e = a->list[k];
         if (a->i[e] < a->j[e]) continue;
         while (at < t->of[a->j[e]]) f->a_ptr[++at] = kept;
-        const trs_front *s = &t->front[at];
-        f->to[kept] =
-            f->panel[at] + panel_offset(f, s, trs_front_find(t, s, a->i[e]), a->j[e] - s->first);
-        f->src[kept] = e;
-        f->mirror[kept++] = a->mirror[e];
+        list_entry(f, factors, a, kept++, e, at);
     }
     while (at < t->count) f->a_ptr[++at] = kept;
 }
 
-static int new_arrays(trs_context *ctx, trs_again_fronts *f, int64_t count)
+static int new_arrays(trs_context *ctx, trs_again_fronts *f, bool scaled, int64_t count)
 {
     const trs_front_tree *t = &f->tree;
+    bool there = true;
     f->panel = trs_new(ctx, t->count, sizeof *f->panel, "places of fronts");
     f->update = trs_new(ctx, t->count, sizeof *f->update, "places of fronts");
     f->a_ptr = trs_new(ctx, (int64_t)t->count + 1, sizeof *f->a_ptr, "places of A");
     f->to = trs_new(ctx, count, sizeof *f->to, "places of A");
     f->src = trs_new(ctx, count, sizeof *f->src, "places of A");
-    f->mirror = trs_new(ctx, count, sizeof *f->mirror, "places of A");
-    f->diagonal = trs_new(ctx, t->n, sizeof *f->diagonal, "the diagonal of A");
-    return f->panel && f->update && f->a_ptr && f->to && f->src && f->mirror && f->diagonal
-               ? TRS_OK
-               : TRS_EMEM;
+    if (f->lu) {
+        if (scaled) f->scale = trs_new(ctx, count, sizeof *f->scale, "the scaling of A");
+        there = !scaled || f->scale;
+    } else {
+        f->mirror = trs_new(ctx, count, sizeof *f->mirror, "places of A");
+        f->diagonal = trs_new(ctx, t->n, sizeof *f->diagonal, "the diagonal of A");
+        there = f->mirror && f->diagonal;
+    }
+    return there && f->panel && f->update && f->a_ptr && f->to && f->src ? TRS_OK : TRS_EMEM;
 }
 
 /* *p: so many numbers that begin on a cache line. */
@@ -220,42 +243,72 @@ static int new_numbers(trs_context *ctx, trs_again_fronts *f, int64_t count, int
     return TRS_OK;
 }
 
-static int make(trs_context *ctx, int64_t count, int64_t n, entries *a, trs_again_fronts *f)
+/* ---- is L U faster by fronts? ---------------------------------------------------------------------- */
+
+/* What a number that a front stores, and a product of rows, cost in products of fronts: with AVX2, 0.13 ns each.  A stored number
+ * is cleared, takes part in the assembly, and is copied to a plan. */
+static const double cost_of_number = 20, cost_of_product = 5;
+
+static bool is_faster(const trs_again_fronts *f, double products)
 {
-    int rc = find_mirrors(ctx, count, n, a);
+    double work = 0;
+    for (int32_t k = 0; k < f->tree.count; k++) {
+        const trs_front *s = &f->tree.front[k];
+        const double c = s->cols, m = s->rows;
+        work += c * (c * c / 3 + c * m + m * m) + cost_of_number * (c * (c + 2 * m) + m * m);
+    }
+    return work < cost_of_product * products;
+}
+
+/* ---- beginning and end ----------------------------------------------------------------------------- */
+
+static int make(trs_context *ctx, const trs_factors *factors, double products, int64_t count,
+                entries *a, trs_again_fronts *f)
+{
+    const int64_t n = factors->L.n;
+    int rc = f->lu ? TRS_OK : find_mirrors(ctx, count, n, a);
     if (!rc) rc = trs_front_tree_make(ctx, (int32_t)n, count, a->i, a->j, &f->tree);
-    if (!rc) rc = new_arrays(ctx, f, count);
+    if (!rc && f->lu && !is_faster(f, products)) return TRS_ESUPPORT;
+    if (!rc) rc = new_arrays(ctx, f, factors->scale, count);
     if (rc) return rc;
     place_panels(f);
-    list_entries(f, count, a);
+    list_entries(f, factors, count, a);
     rc = plan_work(ctx, f);
     if (!rc) rc = new_numbers(ctx, f, f->numbers, 0, &f->val);
     if (!rc) rc = new_numbers(ctx, f, f->pooled, 1, &f->pool);
     return rc;
 }
 
-int trs_again_fronts_make(trs_context *ctx, const trs_mat *A, const int64_t *P, trs_dtype type,
-                          trs_again_fronts *f)
+/* A(P, Q), which is A(P, P) of L L^H. */
+static void order_entries(const trs_mat *A, const trs_factors *factors, int64_t *inverse,
+                          const entries *a)
+{
+    const int64_t n = A->n, *const Q = factors->cholesky ? factors->P : factors->Q;
+    for (int side = 0; side < 2; side++) {
+        int32_t *to = side ? a->j : a->i;
+        for (int64_t k = 0; k < n; k++) inverse[side ? Q[k] : factors->P[k]] = k;
+        for (int64_t l = 0; l < n; l++)
+            for (int64_t p = trs_major_begin(A, l); p < trs_major_end(A, l); p++)
+                to[p] = (int32_t)inverse[trs_by_rows(A) != side ? l : trs_minor_index(A, l, p)];
+    }
+}
+
+int trs_again_fronts_make(trs_context *ctx, const trs_mat *A, const trs_factors *factors,
+                          double products, trs_again_fronts *f)
 {
     const int64_t n = A->n, count = A->nnz;
-    *f = (trs_again_fronts){.ctx = *ctx, .type = type, .lanes = trs_line(type)};
+    *f = (trs_again_fronts){.ctx = *ctx, .type = factors->L.dtype, .lu = !factors->cholesky};
+    f->lanes = trs_line(f->type);
     f->workers = (int)trs_min(ctx->threads, TRS_AGAIN_WORKERS);
     entries a = {.i = trs_new(ctx, 2 * count, sizeof *a.i, "the pattern of A")};
     a.mirror = trs_new(ctx, 2 * count, sizeof *a.mirror, "the pattern of A");
     a.next = trs_new(ctx, 2 * n + 1, sizeof *a.next, "the pattern of A");
     int rc = a.i && a.mirror && a.next ? TRS_OK : TRS_EMEM;
     if (!rc) {
-        int64_t *inverse = a.next + n + 1;
         a.j = a.i + count;
         a.list = a.mirror + count;
-        for (int64_t k = 0; k < n; k++) inverse[P[k]] = k;
-        for (int64_t l = 0; l < n; l++)
-            for (int64_t p = trs_major_begin(A, l); p < trs_major_end(A, l); p++) {
-                const int64_t k = trs_minor_index(A, l, p);
-                a.i[p] = (int32_t)inverse[trs_by_rows(A) ? l : k];
-                a.j[p] = (int32_t)inverse[trs_by_rows(A) ? k : l];
-            }
-        rc = make(ctx, count, n, &a, f);
+        order_entries(A, factors, a.next + n + 1, &a);
+        rc = make(ctx, factors, products, count, &a, f);
     }
     trs_free_all(&ctx->mem, a.i, a.mirror, a.next);
     return rc;
@@ -265,18 +318,27 @@ void trs_again_fronts_free(trs_again_fronts *f)
 {
     trs_front_tree_free(&f->ctx, &f->tree);
     trs_free_all(&f->ctx.mem, f->panel, f->update, f->blocks[0], f->blocks[1], f->a_ptr, f->to,
-                 f->src, f->mirror, f->diagonal, f->order, f->begin);
+                 f->src, f->mirror, f->scale, f->diagonal, f->order, f->begin);
 }
 
-bool trs_again_fronts_places(const trs_again_fronts *f, const trs_mat *L, int64_t *to)
+bool trs_again_fronts_places(const trs_again_fronts *f, const trs_mat *m, int64_t *to)
 {
     const trs_front_tree *t = &f->tree;
-    for (int64_t j = 0; j < L->n; j++)
-        for (int64_t p = trs_major_begin(L, j); p < trs_major_end(L, j); p++) {
-            const int32_t row = t->place[trs_minor_index(L, j, p)], column = t->place[j];
+    for (int64_t l = 0; l < m->n; l++)
+        for (int64_t p = trs_major_begin(m, l); p < trs_major_end(m, l); p++) {
+            const int64_t other = trs_minor_index(m, l, p);
+            int32_t row = t->place[trs_by_rows(m) ? l : other];
+            int32_t column = t->place[trs_by_rows(m) ? other : l];
+            const bool upper = f->lu && row <= column;
+            if (upper) {
+                const int32_t was = row;
+                row = column;
+                column = was;
+            }
             const int32_t k = t->of[column], i = trs_front_find(t, &t->front[k], row);
             if (i < 0 || row < column) return false;
             to[p] = f->panel[k] + panel_offset(f, &t->front[k], i, column - t->front[k].first);
+            if (upper) to[p] += trs_again_panel_size(f, k);
         }
     return true;
 }

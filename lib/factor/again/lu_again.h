@@ -11,4 +11,7 @@ void trs_lu_again_free(trs_lu *lu);
 /* Bring the values of lu->f up to date, which plans do not read.  TRS_OK, TRS_EMEM. */
 int trs_lu_again_fetch(trs_lu *lu);
 
+/* Were the last values factored front by front?  For tests. */
+bool trs_lu_again_by_fronts(const trs_lu *lu);
+
 #endif

@@ -131,7 +131,7 @@ TRS_INLINE void FN(place)(const trs_again_rows *r, int32_t begin, int32_t end, c
         if (r->scale) z *= r->scale[r->a_row[e]];
         const double size = FN(size)(z);
         x[r->a_to[e]] = z;
-        if (!(size <= largest)) largest = size; /* also a NaN, which no later number replaces */
+        FN(larger_a)(size, &largest, o);
     }
     o->largest_a = largest;
 }

@@ -85,7 +85,7 @@ TRS_INLINE void FN(scatter)(const trs_again_rows *r, int32_t i, const T *a, FN(n
         const FN(number) z = scale * (FN(number))a[r->a_src[e]];
         const double size = FN(size)(z);
         w[r->a_idx[e]] = z;
-        if (!(size <= largest)) largest = size; /* also a NaN, which no later number replaces */
+        FN(larger_a)(size, &largest, o);
     }
     o->largest_a = largest;
 }
