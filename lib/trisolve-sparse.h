@@ -1524,8 +1524,9 @@ TRS_API void trs_lu_work_destroy(trs_lu_work *work);
  * done by the library.  Factors whose options name a solver, or ask for a memory limit, an order,
  * bitwise or measure, or for more than one solve, have their plans from the start.
  * With trs_options.solves = 1 the library does the first solves with op = TRS_N, up to 8
- * right-hand sides, and the plans come after them.  Such an x is refined with a residual of twice
- * the precision.  Its bits differ from those of later solves.
+ * right-hand sides, and the plans come after them.  Such an x is refined, with a residual of twice
+ * the precision, if its backward error exceeds twice the machine precision.  Its bits differ from
+ * those of later solves.
  * Returns TRS_OK, TRS_EARG, TRS_ESUPPORT, TRS_EMEM, TRS_EDEVICE, TRS_ELIBRARY, or:
  *     TRS_ESTATE ; there are no factors, op is not one of the ops, the work space belongs to
  *         other plans, or another thread is in a solve with it, as in trs_solve. */

@@ -9,6 +9,7 @@
 #include "base/debug.h"
 #include "core/plan.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -34,12 +35,10 @@ static int csc_new(trs_lu *lu, trs_csc *t, int64_t n, int64_t nnz, bool is_compl
 static int64_t count_entries(const trs_mat *m)
 {
     int64_t count = 0;
-    for (int64_t l = 0; l < m->n; l++) {
-        const int64_t begin = trs_major_begin(m, l), end = trs_major_end(m, l);
-        if (m->format != TRS_DENSE) count += end - begin;
-        else
-            for (int64_t p = begin; p < end; p++) count += !trs_is_zero(m, p);
-    }
+    if (m->format != TRS_DENSE) return m->n > 0 ? trs_major_end(m, m->n - 1) : 0;
+    for (int64_t l = 0; l < m->n; l++)
+        for (int64_t p = trs_major_begin(m, l); p < trs_major_end(m, l); p++)
+            count += !trs_is_zero(m, p);
     return count;
 }
 
@@ -55,32 +54,64 @@ static void put_value(trs_csc *t, const trs_mat *m, int64_t p, int64_t q)
     else t->x[2 * q] = z[0], t->x[2 * q + 1] = z[1];
 }
 
-/* t = m with its rows, if m is in CSR, else its columns, as columns.  The caller frees t, also after an error. */
-static int copy(trs_lu *lu, const trs_mat *m, trs_csc *t)
+static void copy_dense(const trs_mat *m, trs_csc *t)
 {
     int64_t q = 0;
-    const int rc = csc_new(lu, t, m->n, count_entries(m), trs_is_complex(m->dtype));
-    if (rc) return rc;
     for (int64_t l = 0; l < m->n; l++) {
         t->p[l] = q;
         for (int64_t p = trs_major_begin(m, l), end = trs_major_end(m, l); p < end; p++) {
-            if (m->format == TRS_DENSE && trs_is_zero(m, p)) continue;
+            if (trs_is_zero(m, p)) continue;
             t->i[q] = trs_minor_index(m, l, p);
-            TRS_ASSERT(t->i[q] >= 0 && t->i[q] < m->n);
             put_value(t, m, p, q++);
         }
     }
     t->p[m->n] = q;
+}
+
+/* to = from - base, from of 32 or 64 bits. */
+static void widen(int64_t *to, const void *from, int bits, int64_t count, int base)
+{
+    if (bits == 64)
+        for (int64_t p = 0; p < count; p++) to[p] = ((const int64_t *)from)[p] - base;
+    else
+        for (int64_t p = 0; p < count; p++) to[p] = ((const int32_t *)from)[p] - base;
+}
+
+static void copy_sparse(const trs_mat *m, trs_csc *t)
+{
+    widen(t->p, m->ptr, m->ptr_bits ? m->ptr_bits : 64, m->n + 1, m->base);
+    widen(t->i, m->idx, m->idx_bits ? m->idx_bits : 32, t->nnz, m->base);
+    TRS_ASSERT(t->p[0] == 0 && t->p[m->n] == t->nnz);
+    if (trs_is_single(m->dtype))
+        for (int64_t p = 0; p < t->nnz; p++) put_value(t, m, p, p);
+    else if (t->nnz > 0) memcpy(t->x, m->val, (size_t)t->nnz * trs_size(m->dtype));
+}
+
+/* t = m with its rows, if m is in CSR, else its columns, as columns.  The caller frees t, also after an error. */
+static int copy(trs_lu *lu, const trs_mat *m, trs_csc *t)
+{
+    const int rc = csc_new(lu, t, m->n, count_entries(m), trs_is_complex(m->dtype));
+    if (rc) return rc;
+    if (m->format == TRS_DENSE) copy_dense(m, t);
+    else copy_sparse(m, t);
     return TRS_OK;
 }
 
-/* Do the rows of each column ascend?  Rows given twice are left to check_entries. */
-static bool is_sorted(const trs_csc *c)
+/* Do the rows of each column ascend, each once? */
+static bool ascends(const trs_csc *c)
 {
     for (int64_t j = 0; j < c->n; j++)
         for (int64_t p = c->p[j] + 1; p < c->p[j + 1]; p++)
-            if (c->i[p] < c->i[p - 1]) return false;
+            if (c->i[p] <= c->i[p - 1]) return false;
     return true;
+}
+
+static bool is_finite(const trs_csc *c)
+{
+    const int64_t count = c->nnz * (c->is_complex ? 2 : 1);
+    bool finite = true;
+    for (int64_t p = 0; p < count; p++) finite &= fabs(c->x[p]) <= DBL_MAX;
+    return finite;
 }
 
 /* t = the transpose of c: its rows ascend.  next [j], the place of the next entry of column j, is one place up in t->p, so
@@ -112,6 +143,7 @@ static int transpose(trs_lu *lu, trs_csc *c)
 
 /* ---- import --------------------------------------------------------------------------------- */
 
+/* The sentence about the first bad entry; TRS_OK: there is none. */
 static int check_entries(trs_lu *lu, const trs_csc *C)
 {
     const int step = C->is_complex ? 2 : 1;
@@ -145,9 +177,10 @@ int trs_lu_csc(trs_lu *lu, const trs_mat *A, trs_csc *C)
     lu->dtype = A->dtype;
     rc = copy(lu, A, C);
     const int turns = A->format == TRS_CSR ? 1 : 2;
-    if (!rc && (turns == 1 || !is_sorted(C)))
-        for (int k = 0; k < turns && !rc; k++) rc = transpose(lu, C);
-    if (!rc) rc = check_entries(lu, C);
+    bool good = !rc && turns == 2 && ascends(C);
+    for (int k = 0; k < turns && !rc && !good; k++) rc = transpose(lu, C);
+    good = good || (!rc && ascends(C));
+    if (!rc && !(good && is_finite(C))) rc = check_entries(lu, C);
     if (rc) trs_lu_csc_free(lu, C);
     return rc;
 }

@@ -10,9 +10,9 @@
  * the factors wait until there were FEW columns, so that an estimate of the condition does not need plans, or another op.
  * Otherwise all solves have the same bits.
  *
- * Such a solve ends with a step of refinement, whose residual has twice the working precision: x then has the
- * error of its last rounding unless A is nearly singular, whichever pivots the library has preferred (Demmel et al.,
- * Error bounds from extra-precise iterative refinement, ACM TOMS 32 (2006) 325-351). */
+ * If the backward error of x is more than two roundings, such a solve ends with a step of refinement, whose residual has
+ * twice the working precision: x then has the error of its last rounding unless A is nearly singular, whichever pivots the
+ * library has preferred (Demmel et al., Error bounds from extra-precise iterative refinement, ACM TOMS 32 (2006) 325-351). */
 #include "config.h"
 
 #include "again/lu_again.h"
@@ -20,14 +20,17 @@
 #include "base/number/clones.h"
 #include "lu_first.h"
 #include "lu_mat.h"
+#include "lu_refine.h"
 #include "vectors/gather.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 enum {
-    FEW = 8,  /* columns that the library solves */
-    STEPS = 3 /* of refinement at most; nearly always one */
+    FEW = 8,     /* columns that the library solves */
+    STEPS = 3,   /* of refinement at most; nearly always one */
+    ACCURATE = 2 /* machine precisions: an x with this backward error is not refined */
 };
 
 /* A correction this many times smaller than x leaves an error of about its square. */
@@ -181,13 +184,16 @@ static double largest(const double *x, int64_t count)
     return most;
 }
 
-/* x = A^-1 r.  A correction is refused if it is not finite, or not smaller than the one before, and for the first one than x.
- * r, d and lo [n] and work [5*n] are scratch. */
+/* x = A^-1 r, refined unless it is accurate.  A correction is refused if it is not finite, or not smaller than the one before,
+ * and for the first one than x.  r, d and lo [n] and work [5*n] are scratch. */
 static int solve_column(trs_lu *lu, double *x, double *r, double *d, double *lo, double *work)
 {
     const trs_csc *A = lu->refined;
     const int64_t count = A->n * (A->is_complex ? 2 : 1);
     int rc = lu->solve_first(lu, x, r, work);
+    if (rc) return rc;
+    memcpy(d, r, (size_t)count * sizeof *d);
+    if (trs_lu_backward_error(A, TRS_N, x, d, lo) <= ACCURATE * DBL_EPSILON) return TRS_OK;
     double before = largest(x, count), size = before;
     for (int step = 0; step < STEPS && !rc && size > ENOUGH * largest(x, count); step++) {
         twofold_residual(A, step ? d : x, r, lo);

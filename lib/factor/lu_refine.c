@@ -15,6 +15,7 @@
 #include "config.h"
 
 #include "base/debug.h"
+#include "base/number/clones.h"
 #include "lu_refine.h"
 
 #include <float.h>
@@ -23,17 +24,27 @@
 
 /* ---- products with A ---------------------------------------------------------------------------- */
 
-/* r = r - op(A) x, and, unless it is NULL, size = size + |op(A)| |x|. */
-static void subtract_real(const trs_csc *A, trs_op op, const double *x, int64_t step, double *r,
-                          double *size)
+/* r = r - op(A) x, and, unless it is NULL, size = size + |op(A)| |x|: a loop for each op, and one without size. */
+TRS_INLINE void subtract_with(const trs_csc *A, bool rows, const double *x, int64_t step, double *r,
+                              double *size)
 {
     for (int64_t j = 0; j < A->n; j++)
-        for (int64_t p = A->p[j]; p < A->p[j + 1]; p++) {
-            const int64_t to = op == TRS_N ? A->i[p] : j, from = A->i[p] + j - to;
+        for (int64_t p = A->p[j], end = A->p[j + 1]; p < end; p++) {
+            const int64_t to = rows ? j : A->i[p], from = rows ? A->i[p] : j;
             const double t = A->x[p] * x[step * from];
             r[to] -= t;
             if (size) size[to] += fabs(t);
         }
+}
+
+static void subtract_real(const trs_csc *A, trs_op op, const double *x, int64_t step, double *r,
+                          double *size)
+{
+    const bool rows = op != TRS_N;
+    if (rows && size) subtract_with(A, true, x, step, r, size);
+    else if (rows) subtract_with(A, true, x, step, r, NULL);
+    else if (size) subtract_with(A, false, x, step, r, size);
+    else subtract_with(A, false, x, step, r, NULL);
 }
 
 static void subtract_complex(const trs_csc *A, trs_op op, const double *x, int64_t step, double *r,
@@ -91,8 +102,20 @@ static double size_of(const trs_csc *A, const double *z, int64_t i)
     return A->is_complex ? hypot(z[2 * i], z[2 * i + 1]) : fabs(z[i]);
 }
 
-/* omega = max |b - op(A) x|(i) / (|op(A)| |x| + |b|)(i), where op(A) x = b was solved and b = op(A) y, with numbers between 1
- * and 2 in y.  x, b [parts*n] and size [n] are scratch. */
+double trs_lu_backward_error(const trs_csc *A, trs_op op, const double *x, double *b, double *size)
+{
+    double omega = 0;
+    for (int64_t i = 0; i < A->n; i++) size[i] = size_of(A, b, i);
+    subtract(A, op, x, 1, b, size);
+    for (int64_t i = 0; i < A->n; i++) {
+        const double r = size_of(A, b, i);
+        if (r > omega * size[i]) omega = r / size[i];
+    }
+    return omega;
+}
+
+/* omega: of op(A) x = b was solved, with b = op(A) y, and numbers between 1 and 2 in y.  x, b [parts*n] and size [n] are
+ * scratch. */
 static int measure(trs_lu *lu, const trs_csc *A, double *x, double *b, double *size, double *omega)
 {
     const int64_t n = A->n, parts = A->is_complex ? 2 : 1;
@@ -102,16 +125,9 @@ static int measure(trs_lu *lu, const trs_csc *A, double *x, double *b, double *s
     memset(x, 0, (size_t)(parts * n) * sizeof *x);
     for (int64_t i = 0; i < n; i++) x[parts * i] = -1 - fmod(golden * (double)i, 1); /* -y */
     trs_lu_subtract(A, op, x, 1, b);
-    for (int64_t i = 0; i < n; i++) size[i] = size_of(A, b, i);
     const int rc = trs_lu_solve_planned(lu, op, b, x);
-    if (rc) return rc;
-    subtract(A, op, x, 1, b, size);
-    *omega = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const double r = size_of(A, b, i);
-        if (r > *omega * size[i]) *omega = r / size[i];
-    }
-    return TRS_OK;
+    if (!rc) *omega = trs_lu_backward_error(A, op, x, b, size);
+    return rc;
 }
 
 int trs_lu_watch(trs_lu *lu, const trs_csc *A)

@@ -8,6 +8,9 @@
 bool trs_lu_may_refine(const trs_lu *lu);
 /* r = r - op(A) x, with r [n] contiguous, and step numbers from one x(i) to the next. */
 void trs_lu_subtract(const trs_csc *A, trs_op op, const double *x, int64_t step, double *r);
+/* The backward error omega of x, max |b - op(A) x|(i) / (|op(A)| |x| + |b|)(i).  b becomes the residual, and size [n] is
+ * scratch. */
+double trs_lu_backward_error(const trs_csc *A, trs_op op, const double *x, double *b, double *size);
 /* x = op(A)^-1 b by the plans, with contiguous b and x [n]. */
 int trs_lu_solve_planned(trs_lu *lu, trs_op op, const void *b, void *x);
 

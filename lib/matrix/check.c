@@ -194,10 +194,26 @@ static int refuse_index(const trs_mat *m, int64_t major, int64_t index)
                     m->base, trs_major_count(m) - 1 + m->base);
 }
 
+/* Is base <= index < base + count for all indices? */
+static bool are_inside(const trs_mat *m, int bits, int64_t count)
+{
+    const uint64_t base = (uint64_t)m->base, end = (uint64_t)count;
+    bool inside = true;
+    if (bits == 64)
+        for (int64_t p = 0; p < m->nnz; p++)
+            inside &= (uint64_t)((const int64_t *)m->idx)[p] - base < end;
+    else
+        for (int64_t p = 0; p < m->nnz; p++)
+            inside &= (uint64_t)((const int32_t *)m->idx)[p] - base < end;
+    return inside;
+}
+
+/* The pointers are good. */
 static int check_indices(const trs_mat *m, int pbits, int ibits)
 {
     const bool by_rows = trs_by_rows(m);
     const int64_t count = trs_major_count(m);
+    if (!(m->kind & TRS_STRICT) && are_inside(m, ibits, count)) return TRS_OK;
     for (int64_t i = 0; i < count; i++) {
         const int64_t end = trs_index(m->ptr, pbits, i + 1) - m->base;
         for (int64_t p = trs_index(m->ptr, pbits, i) - m->base; p < end; p++) {

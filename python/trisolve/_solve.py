@@ -108,8 +108,13 @@ def substitute(A: Any, b: Any, out: Any, kind: int) -> Any:
 
 
 def probe(n: int) -> NDArray[Any]:
-    """A vector without a pattern that a matrix is likely to have."""
-    return np.cos(np.arange(float(n)) ** 2)
+    """A vector without a pattern that a matrix is likely to have: the fractions of k^2 (sqrt(5) - 1) / 2, less 1/2."""
+    z = np.arange(float(n))
+    z *= z
+    z *= 0.6180339887498949
+    z -= np.floor(z)
+    z -= 0.5
+    return z
 
 
 def warn_of_condition(matrix: Matrix, lu: Handle, z: NDArray[Any], y: NDArray[Any]) -> None:

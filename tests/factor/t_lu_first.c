@@ -141,7 +141,7 @@ static double error_of(grid *g, const char *method, trs_dtype t, bool rows)
     return worst / (single ? FLT_EPSILON : DBL_EPSILON);
 }
 
-/* The condition of these grids, which would be in the error of a plain solve, is not in this one. */
+/* The growth of a weak diagonal, which would be in the error of a plain solve, is not in this one. */
 static void accurate(void **state)
 {
     (void)state;
@@ -158,7 +158,7 @@ static void accurate(void **state)
                     print_message("%s, type %d%s: %.2g eps\n", methods[k], (int)types[t],
                                   weak ? ", weak diagonal" : "", error);
                     /* the rounding of b is in x when it is not in double precision */
-                    assert_true(error < (t < 2 ? 2 : 100));
+                    assert_true(error < (t < 2 ? 10 : 100));
                 }
             }
 }

@@ -435,11 +435,26 @@ static int same_kind(trs_lu *lu, backend *b, const trs_csc *A)
     return TRS_OK;
 }
 
+/* The BLAS of the libraries that factor, looked for once: that takes longer than to solve with 50 rows. */
+static trs_blas blas;
+
+static void find_blas(void)
+{
+    blas = trs_blas_find(RTLD_DEFAULT);
+}
+
+static void begin_limit(trs_blas_limit *limit, int threads)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_blas);
+    trs_blas_begin(limit, blas, threads);
+}
+
 static int solve_first(trs_lu *lu, double *x, const double *b, double *work)
 {
     const backend *own = lu->backend;
     trs_blas_limit limit;
-    trs_blas_begin(&limit, trs_blas_find(RTLD_DEFAULT), lu->opt.threads);
+    begin_limit(&limit, lu->opt.threads);
     const int rc = own->method->solve(&own->pattern, own->symbolic, x, b, work);
     trs_blas_end(&limit);
     return rc;
@@ -516,7 +531,7 @@ static int factor_once(trs_lu *lu, const trs_mat *mat)
     if (!rc) rc = trs_lu_csc(lu, mat, &A);
     if (!rc) rc = same_kind(lu, b, &A);
     if (!rc) {
-        trs_blas_begin(&limit, trs_blas_find(RTLD_DEFAULT), lu->opt.threads);
+        begin_limit(&limit, lu->opt.threads);
         rc = factor_csc(lu, b, &A, &f);
         trs_blas_end(&limit);
         lu->info.nnz_a = A.nnz;

@@ -120,42 +120,70 @@ static int match(trs_lu *lu, const trs_csc *A, int64_t *column)
 
 /* ---- S = C + C' ----------------------------------------------------------------------------- */
 
-/* The rows of C by columns, in t, for C(column [i], j) = A(i, j). */
-static void transpose(const trs_csc *A, const int64_t *column, pattern *t)
+/* t = c', with ascending rows. */
+static void transpose(const pattern *c, pattern *t)
 {
-    memset(t->p, 0, ((size_t)A->n + 1) * sizeof *t->p);
-    for (int64_t p = 0; p < A->nnz; p++) t->p[column[A->i[p]]]++;
-    for (int64_t i = 0, sum = 0; i <= A->n; i++) t->p[i] = sum += t->p[i];
-    for (int64_t j = A->n - 1; j >= 0; j--)
-        for (int64_t p = A->p[j]; p < A->p[j + 1]; p++) t->i[--t->p[column[A->i[p]]]] = j;
+    memset(t->p, 0, ((size_t)c->n + 1) * sizeof *t->p);
+    for (int64_t p = 0; p < c->p[c->n]; p++) t->p[c->i[p]]++;
+    for (int64_t i = 0, sum = 0; i <= c->n; i++) t->p[i] = sum += t->p[i];
+    for (int64_t j = c->n - 1; j >= 0; j--)
+        for (int64_t p = c->p[j]; p < c->p[j + 1]; p++) t->i[--t->p[c->i[p]]] = j;
 }
 
-/* Append i to column j of s, which has *q entries so far, unless it is there, or on the diagonal. */
-static void append(pattern *s, int64_t *q, int64_t *mark, int64_t i, int64_t j)
+/* s = c + t without its diagonal.  Rows ascend in each column of all three. */
+static void merge(const pattern *c, const pattern *t, pattern *s)
 {
-    if (mark[i] == j || i == j) return;
-    mark[i] = j;
-    s->i[(*q)++] = i;
-}
-
-/* s = C + C' without its diagonal. */
-static int join(trs_lu *lu, const trs_csc *A, const int64_t *column, pattern *s)
-{
-    pattern t = {0};
-    int64_t q = 0, *mark = integers(lu, A->n);
-    int rc = pattern_new(lu, s, A->n, 2 * A->nnz);
-    if (!rc) rc = pattern_new(lu, &t, A->n, A->nnz);
-    if (!mark) rc = TRS_EMEM;
-    if (!rc) transpose(A, column, &t);
-    for (int64_t i = 0; i < A->n && !rc; i++) mark[i] = -1;
-    for (int64_t j = 0; j < A->n && !rc; j++) {
+    int64_t q = 0;
+    for (int64_t j = 0; j < c->n; j++) {
+        int64_t a = c->p[j], b = t->p[j];
         s->p[j] = q;
-        for (int64_t p = A->p[j]; p < A->p[j + 1]; p++) append(s, &q, mark, column[A->i[p]], j);
-        for (int64_t p = t.p[j]; p < t.p[j + 1]; p++) append(s, &q, mark, t.i[p], j);
+        while (a < c->p[j + 1] || b < t->p[j + 1]) {
+            const int64_t ia = a < c->p[j + 1] ? c->i[a] : c->n;
+            const int64_t ib = b < t->p[j + 1] ? t->i[b] : c->n;
+            const int64_t i = trs_min(ia, ib);
+            a += ia == i;
+            b += ib == i;
+            s->i[q] = i;
+            q += i != j;
+        }
     }
-    if (!rc) s->p[A->n] = q;
+    s->p[c->n] = q;
+}
+
+/* s = c + c' without its diagonal; rows ascend in each column of both. */
+static int join(trs_lu *lu, const pattern *c, pattern *s)
+{
+    const int64_t nnz = c->p[c->n];
+    pattern t = {0};
+    int rc = pattern_new(lu, s, c->n, 2 * nnz);
+    if (!rc) rc = pattern_new(lu, &t, c->n, nnz);
+    if (!rc) {
+        transpose(c, &t);
+        merge(c, &t, s);
+    }
     pattern_free(lu, &t);
-    trs_lu_free(lu, mark);
+    return rc;
+}
+
+/* The pattern of A, in its own arrays. */
+static pattern pattern_of(const trs_csc *A)
+{
+    return (pattern){.n = A->n, .p = A->p, .i = A->i};
+}
+
+/* c = the pattern of C(column [i], j) = A(i, j), with ascending rows. */
+static int move_rows(trs_lu *lu, const trs_csc *A, const int64_t *column, pattern *c)
+{
+    pattern t = {0}, moved = pattern_of(A);
+    int rc = pattern_new(lu, c, A->n, A->nnz);
+    if (!rc) rc = pattern_new(lu, &t, A->n, A->nnz);
+    moved.i = c->i;
+    for (int64_t p = 0; p < A->nnz && !rc; p++) c->i[p] = column[A->i[p]];
+    if (!rc) {
+        transpose(&moved, &t);
+        transpose(&t, c);
+    }
+    pattern_free(lu, &t);
     return rc;
 }
 
@@ -178,12 +206,21 @@ static int natural(trs_lu *lu, const trs_csc *A, const pattern *s, int64_t *orde
     return TRS_OK;
 }
 
+/* s is what amd_l_order would make of A, so that the core of AMD gets a copy of it, with as much room as there. */
 static int amd(trs_lu *lu, const trs_csc *A, const pattern *s, int64_t *order)
 {
-    (void)lu;
-    const int64_t status = amd_l_order(A->n, s->p, s->i, order, NULL, NULL);
-    if (status == AMD_OUT_OF_MEMORY) return trs_fail(TRS_EMEM, "AMD is out of memory");
-    if (status < 0) return trs_fail(TRS_ELIBRARY, "AMD failed");
+    const int64_t n = A->n, nnz = s->p[n], room = nnz + nnz / 5 + n;
+    int64_t *all = integers(lu, 8 * n + room);
+    if (!all) return TRS_EMEM;
+    int64_t *begin = all, *length = all + n, *rows = all + 8 * n;
+    memcpy(rows, s->i, (size_t)nnz * sizeof *rows);
+    for (int64_t j = 0; j < n; j++) {
+        begin[j] = s->p[j];
+        length[j] = s->p[j + 1] - s->p[j];
+    }
+    amd_l2(n, begin, rows, length, room, nnz, all + 2 * n, all + 3 * n, order, all + 4 * n,
+           all + 5 * n, all + 6 * n, all + 7 * n, NULL, NULL);
+    trs_lu_free(lu, all);
     return TRS_OK;
 }
 
@@ -373,7 +410,8 @@ static int look_at(trs_lu *lu, const trs_csc *A, int64_t *column, pattern *s, tr
 {
     o->diagonals = (double)diagonals(A, column) / (double)A->n;
     for (int64_t i = 0; i < A->n; i++) column[i] = i;
-    const int rc = join(lu, A, column, s);
+    const pattern a = pattern_of(A);
+    const int rc = join(lu, &a, s);
     if (!rc) o->symmetry = symmetry_of(A, s);
     return rc;
 }
@@ -381,9 +419,13 @@ static int look_at(trs_lu *lu, const trs_csc *A, int64_t *column, pattern *s, tr
 /* s = C + C', if that is not A + A' */
 static int rematch(trs_lu *lu, const trs_csc *A, int64_t *column, pattern *s)
 {
+    pattern c = {0};
     pattern_free(lu, s);
-    const int rc = match(lu, A, column);
-    return rc ? rc : join(lu, A, column, s);
+    int rc = match(lu, A, column);
+    if (!rc) rc = move_rows(lu, A, column, &c);
+    if (!rc) rc = join(lu, &c, s);
+    pattern_free(lu, &c);
+    return rc;
 }
 
 int trs_klu_order_make(trs_lu *lu, const trs_csc *A, const char *name, bool named, trs_klu_order *o)
