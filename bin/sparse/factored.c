@@ -113,7 +113,7 @@ static void keep_factors(const trs_lu *factors, report *r)
     if (lu.block) keep_blocks(&lu, r);
     else keep_info(lu.l, &r->l, r);
     if (lu.u) keep_info(lu.u, &r->u, r);
-    r->has_u = lu.block || lu.u;
+    r->has_u = lu.u || lu.nnz_u > 0;
     snprintf(r->library, sizeof r->library, "%s", lu.library);
     snprintf(r->ordering, sizeof r->ordering, "%s", lu.ordering);
     r->seconds_factor = lu.seconds_factor;
