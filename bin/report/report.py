@@ -198,7 +198,7 @@ def at(axis, value):
 
 
 def ticks(axis):
-    if not axis.log:
+    if not axis.log or axis.low < axis.high < 5 * axis.low:
         span = axis.high - axis.low
         decade = 10.0 ** math.floor(math.log10(span / 5))
         step = next(s * decade for s in (1, 2, 5, 10) if span / (s * decade) <= 7)
