@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct maker { /* a triangle to which rows are added one after the other */
@@ -444,6 +445,13 @@ int problem_make(const char *kind, int64_t size, const problem_options *opt, trs
     say(TRS_OK, "%s", "");
     int rc = make(k, &m);
     return rc && !*said() ? refuse(&m, rc, trs_strerror(rc)) : rc;
+}
+
+bool problem_is_name(const char *name)
+{
+    struct stat st;
+    const char *colon = strchr(name, ':');
+    return colon && colon > name && colon[1] && !strchr(name, '/') && stat(name, &st) != 0;
 }
 
 int problem_named(const char *name, trs_mm *mm)

@@ -4,6 +4,8 @@
 
 #include "trisolve-sparse.h"
 
+#include <stdbool.h>
+
 typedef struct problem_options {
     uint64_t seed;
     int64_t degree;  /* rand: the entries of a row; 0: 10 */
@@ -29,6 +31,8 @@ const problem_kind *problem_kind_at(int k);
  * for this machine), TRS_EMEM, TRS_ESUPPORT (the kind needs CHOLMOD), TRS_ELIBRARY. */
 int problem_make(const char *kind, int64_t size, const problem_options *opt, trs_mm *mm);
 
+/* Is it KIND:SIZE or KIND:SIZE,SIZE..., and no file of that name? */
+bool problem_is_name(const char *name);
 /* The same for the text "KIND:SIZE", with all options at their defaults. */
 int problem_named(const char *name, trs_mm *mm);
 

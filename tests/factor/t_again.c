@@ -5,7 +5,7 @@
 #include "trisolve-suitesparse.h"
 #include "factor/again/lu_again.h"
 
-/* Short rows are computed product by product, long ones by fronts, or, if these had far more fill, by runs of rows of U; and
+/* Short rows are computed product by product, long ones by fronts, or, if these had much more fill, by runs of rows of U; and
  * L L^H by fronts. */
 typedef struct kind {
     const char *method;

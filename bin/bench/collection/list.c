@@ -7,6 +7,7 @@
 
 #include "bin/common/files.h"
 #include "bin/common/message.h"
+#include "bin/common/problems.h"
 
 #include <fts.h>
 #include <stdlib.h>
@@ -42,12 +43,9 @@ static int list_add_sizes(name_list *l, const char *name)
     return code;
 }
 
-/* Is it KIND:SIZE,SIZE..., and no file of that name? */
 static bool has_sizes(const char *name)
 {
-    struct stat st;
-    const char *colon = strchr(name, ':');
-    return colon && strchr(colon, ',') && !strchr(name, '/') && stat(name, &st) != 0;
+    return problem_is_name(name) && strchr(strchr(name, ':'), ',');
 }
 
 static bool ends_in(const char *name, const char *end)

@@ -62,21 +62,14 @@ static int take_triangle(const wanted *w, const trs_mat *A, input *in)
     return TRS_OK;
 }
 
-/* Is it KIND:SIZE, and no file of that name? */
-static bool is_kind(const char *name)
-{
-    struct stat st;
-    const char *colon = strchr(name, ':');
-    return colon && colon > name && colon[1] && !strchr(name, '/') && stat(name, &st) != 0;
-}
-
 static int read_matrix(const settings *s, const wanted *w, const char *name, input *in)
 {
     const trs_mm_options opt = {.base = 1,
                                 .kind = w->factor ? 0 : w->kind & (TRS_LOWER | TRS_UPPER),
                                 .threads = s->threads,
                                 .low_memory = s->low_memory};
-    int rc = is_kind(name) ? problem_named(name, &in->file) : file_read(name, &opt, &in->file);
+    int rc =
+        problem_is_name(name) ? problem_named(name, &in->file) : file_read(name, &opt, &in->file);
     in->bad_file = rc != TRS_OK;
     if (rc) return rc;
     if (in->file.rows != in->file.cols)

@@ -23,7 +23,7 @@ typedef struct product { /* of a panel with itself or with the other half's, for
     int32_t front;
 } product;
 
-/* Compute front k; so many threads share what is large. */
+/* Compute front k; `threads` threads share what is large. */
 typedef void (*trs_front_fn)(const trs_front_sweep *, int32_t k, trs_again_pivots *, int threads);
 trs_front_fn trs_front_of_lu(trs_dtype t);
 
