@@ -34,8 +34,9 @@ typedef struct trs_factor_options {
     /* the library:
      * - "umfpack", "klu": for any square matrix
      * - "cholmod": for Hermitian positive definite matrices
-     * - "static": L U with the pivots on the diagonal, or L L^H, on a device from the first values
-     *   on; CHOLMOD orders A + A'
+     * - "static": L U with the pivots on the diagonal, or L L^H, computed by this library from the
+     *   first values on, on a device or, for CSR and CSC in double precision, on the host; CHOLMOD
+     *   orders A + A'.  Pivots that let numbers grow more than 100 times are refused (TRS_EGROWTH)
      * - "ldlt": L D L^H of a Hermitian matrix that need not be definite, for quasi-definite
      *   matrices and others whose pivots on the diagonal are good; see boost.  If the diagonal of
      *   the first A has a zero, as of saddle points, and signs is NULL, D has blocks of 2 x 2
@@ -43,11 +44,12 @@ typedef struct trs_factor_options {
      *   All pivots are chosen before the factorization, so rounding errors may grow: the factors
      *   keep A if solves have to refine x (trs_lu_solve), and trs_lu_refine reports what is left.
      *   A device factors new values, unless A is complex and D has blocks
-     * - NULL: "static" on a device, if each number on the diagonal is at least 1/100 of the largest
-     *   of its column, or A is Hermitian with a positive diagonal; if the pattern is nearly
-     *   symmetric; and if the factors take 5e7 flops or more.  If the pivots turn out to be bad
-     *   there (a growth above 100), and in all other cases: CHOLMOD if A is exactly
-     *   Hermitian with a positive diagonal; KLU if A has fewer than 2000 entries, or less than 60
+     * - NULL: "static" if each number on the diagonal is at least 1/100 of the largest of its
+     *   column, the pattern is nearly symmetric, and the factors take, on a device, 5e7 flops or
+     *   more, on the host 50 for each entry.  On a device this is also for a Hermitian A with a
+     *   positive diagonal, on the host it is not for one, nor if plan.solves is 1.  If the pivots
+     *   turn out to be bad, and in all other cases: CHOLMOD if A is exactly Hermitian with a
+     *   positive diagonal; KLU if A has fewer than 2000 entries, or less than 60
      *   flops are predicted for each entry of the factors, and either most of the diagonal is there
      *   and the pattern is mostly symmetric (at most 40 entries a row), or most of the diagonal is
      *   missing (at most 12); UMFPACK otherwise, and if CHOLMOD or KLU breaks down

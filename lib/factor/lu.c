@@ -271,11 +271,23 @@ static int adopt_on_device(trs_lu *lu, const trs_mat *A, trs_factors *f)
     return rc;
 }
 
+/* Factors whose numbers are computed here. */
+static int adopt_symbolic(trs_lu *lu, const trs_mat *A, trs_factors *f)
+{
+    trs_lu_drop_plans(lu);
+    trs_lu_device_free(lu);
+    take_over(lu, f);
+    const int rc = trs_lu_again_first(lu, A);
+    if (rc) trs_lu_drop_plans(lu);
+    return rc;
+}
+
 int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f)
 {
     const int rc = A ? trs_lu_keep_pattern(lu, A) : TRS_OK;
     if (rc) return rc;
-    return lu->opt.device > 0 ? adopt_on_device(lu, A, f) : trs_lu_adopt(lu, f);
+    if (lu->opt.device > 0) return adopt_on_device(lu, A, f);
+    return f->symbolic ? adopt_symbolic(lu, A, f) : trs_lu_adopt(lu, f);
 }
 
 const struct trs_core *trs_core(void)

@@ -21,6 +21,7 @@ typedef struct trs_csc {
     int64_t n, nnz;
     bool is_complex; /* x holds pairs (re, im) */
     bool hermitian;  /* with a positive diagonal; the library that factors finds out */
+    bool by_lines;   /* it came as CSR or CSC */
     int64_t *p;      /* [n+1] */
     int64_t *i;      /* [nnz] */
     double *x;       /* [nnz], complex: [2*nnz] */
@@ -32,7 +33,7 @@ typedef struct trs_csc {
 typedef struct trs_factors {
     bool cholesky;
     bool incomplete;
-    /* L and U are patterns without numbers, which only a device can compute */
+    /* L and U are patterns without numbers, which a device computes, or again/again.c */
     bool symbolic;
     trs_mat L, U;     /* of type F64 or C64; cholesky: U is all zero */
     int64_t *P, *Q;   /* [n] each, two arrays; cholesky: Q = NULL */

@@ -177,10 +177,12 @@ int trs_lu_csc(trs_lu *lu, const trs_mat *A, trs_csc *C)
     lu->dtype = A->dtype;
     rc = copy(lu, A, C);
     const int turns = A->format == TRS_CSR ? 1 : 2;
+    const bool by_lines = A->format == TRS_CSR || A->format == TRS_CSC;
     bool good = !rc && turns == 2 && ascends(C);
     for (int k = 0; k < turns && !rc && !good; k++) rc = transpose(lu, C);
     good = good || (!rc && ascends(C));
     if (!rc && !(good && is_finite(C))) rc = check_entries(lu, C);
     if (rc) trs_lu_csc_free(lu, C);
+    C->by_lines = by_lines;
     return rc;
 }

@@ -115,10 +115,13 @@ static int redirect(const trs_lu *lu, trs_plan *plan, const trs_mat *m, const in
 static int find_fronts(const trs_lu *lu, const trs_mat *m, int64_t **where)
 {
     const trs_again_fronts *f = &lu->again->fronts;
+    int rc = TRS_EMEM;
+    int32_t *at = trs_lu_alloc((trs_lu *)lu, m->n, sizeof *at, "places of the factors");
     *where = trs_lu_alloc((trs_lu *)lu, m->nnz + 1, sizeof **where, "places of the factors");
-    if (!*where) return TRS_EMEM;
-    (*where)[m->nnz] = f->panel[0]; /* the diagonal of L begins there */
-    return trs_again_fronts_places(f, m, *where) ? TRS_OK : TRS_ESUPPORT;
+    if (at && *where) rc = trs_again_fronts_places(f, m, at, *where) ? TRS_OK : TRS_ESUPPORT;
+    trs_lu_free(lu, at);
+    if (!rc) (*where)[m->nnz] = f->panel[0]; /* the diagonal of L begins there */
+    return rc;
 }
 
 /* to: from the rows to the fronts. */
@@ -223,7 +226,6 @@ static int make_rows(trs_lu *lu, trs_context *ctx, const trs_mat *A)
     const trs_tri *t = &a->rows.rows.t;
     const int64_t fill = MOST_FILL * (f->L.nnz + f->U.nnz) + f->L.n;
     int rc = trs_again_rows_make(ctx, A, f, fill, &a->rows);
-    if (!rc) rc = find_places(lu, A, lu->refined, &a->places);
     if (!rc) a->limit = fmin(slack * growth_of(f, a->rows.largest), most_growth);
     if (!rc) rc = choose_fronts(lu, ctx, A);
     if (!rc) rc = join(lu, &a->rows.rows);
@@ -234,15 +236,39 @@ static int make_rows(trs_lu *lu, trs_context *ctx, const trs_mat *A)
     return TRS_OK;
 }
 
-/* The plans read the panels of the fronts. */
-static int redirect_to_fronts(trs_lu *lu)
+/* Places in the fronts of the numbers of L and of U, which may have the same arrays. */
+typedef struct both_places {
+    int64_t *l, *u; /* u: NULL where there is no U */
+} both_places;
+
+static bool are_joined(const trs_factors *f)
+{
+    return f->U.ptr == f->L.ptr;
+}
+
+static int find_both(const trs_lu *lu, both_places *to)
 {
     const trs_factors *f = &lu->f;
-    int64_t *where;
-    int rc = find_fronts(lu, &f->L, &where);
-    if (!rc) rc = redirect(lu, lu->l, &f->L, where);
-    if (!rc && lu->u) rc = redirect(lu, lu->u, &f->U, where);
-    trs_lu_free(lu, where);
+    *to = (both_places){0};
+    int rc = find_fronts(lu, &f->L, &to->l);
+    if (rc || f->cholesky) return rc;
+    if (are_joined(f)) to->u = to->l;
+    else rc = find_fronts(lu, &f->U, &to->u);
+    return rc;
+}
+
+static void both_free(const trs_lu *lu, both_places *to)
+{
+    if (to->u != to->l) trs_lu_free(lu, to->u);
+    trs_lu_free(lu, to->l);
+}
+
+/* The plans read the panels of the fronts. */
+static int redirect_to_fronts(trs_lu *lu, const both_places *to)
+{
+    const trs_factors *f = &lu->f;
+    int rc = redirect(lu, lu->l, &f->L, to->l);
+    if (!rc && lu->u) rc = redirect(lu, lu->u, &f->U, to->u);
     return rc;
 }
 
@@ -250,8 +276,12 @@ static int make_fronts(trs_lu *lu, trs_context *ctx, const trs_mat *A)
 {
     struct trs_lu_again *a = lu->again;
     a->by_fronts = true;
-    const int rc = trs_again_fronts_make(ctx, A, &lu->f, 0, &a->fronts);
-    return rc ? rc : redirect_to_fronts(lu);
+    both_places to = {0};
+    int rc = trs_again_fronts_make(ctx, A, &lu->f, 0, &a->fronts);
+    if (!rc) rc = find_both(lu, &to);
+    if (!rc) rc = redirect_to_fronts(lu, &to);
+    both_free(lu, &to);
+    return rc;
 }
 
 /* max |l s l| / max |a| of L S L^H */
@@ -283,17 +313,32 @@ static int make(trs_lu *lu, const trs_mat *A)
     return TRS_OK;
 }
 
+/* Copy the numbers of m, which are at `where` in the fronts, to its array. */
+static void fetch_from(const trs_lu *lu, const trs_mat *m, const int64_t *where)
+{
+    const void *from = lu->again->fronts.val;
+    double *to = (double *)m->val;
+    if (trs_is_complex(m->dtype))
+        for (int64_t p = 0; p < m->nnz; p++)
+            memcpy(to + 2 * p, (const double *)from + 2 * where[p], 2 * sizeof *to);
+    else
+        for (int64_t p = 0; p < m->nnz; p++) to[p] = ((const double *)from)[where[p]];
+}
+
+static void fetch_both(const trs_lu *lu, const both_places *from)
+{
+    const trs_factors *f = &lu->f;
+    fetch_from(lu, &f->L, from->l);
+    if (from->u && !are_joined(f)) fetch_from(lu, &f->U, from->u);
+}
+
 int trs_lu_again_fetch(trs_lu *lu)
 {
-    const trs_mat *L = &lu->f.L; /* of L U, with the values of U */
-    const size_t size = trs_size(L->dtype);
+    both_places from;
     if (!trs_lu_again_by_fronts(lu)) return TRS_OK;
-    const char *from = lu->again->fronts.val;
-    int64_t *where;
-    const int rc = find_fronts(lu, L, &where);
-    for (int64_t p = 0; p < L->nnz && !rc; p++)
-        memcpy((char *)L->val + (size_t)p * size, from + (size_t)where[p] * size, size);
-    trs_lu_free(lu, where);
+    const int rc = find_both(lu, &from);
+    if (!rc) fetch_both(lu, &from);
+    both_free(lu, &from);
     return rc;
 }
 
@@ -330,11 +375,16 @@ static void refine_with(const trs_lu *lu, const trs_mat *A)
 /* Make plans of the numbers.  Those of fronts read the arrays of the factors this once. */
 static int make_plans(trs_lu *lu)
 {
+    both_places at;
     if (!lu->again->by_fronts) return trs_lu_plan(lu, false);
     trs_lu_drop_plans(lu);
-    int rc = trs_lu_again_fetch(lu);
-    if (!rc) rc = trs_lu_plan(lu, false);
-    if (!rc) rc = redirect_to_fronts(lu);
+    int rc = find_both(lu, &at);
+    if (!rc) {
+        fetch_both(lu, &at);
+        rc = trs_lu_plan(lu, false);
+    }
+    if (!rc) rc = redirect_to_fronts(lu, &at);
+    both_free(lu, &at);
     if (!rc) return TRS_OK;
     trs_lu_drop_plans(lu);
     lu->ready = false;
@@ -391,6 +441,8 @@ int trs_lu_again(trs_lu *lu, const trs_mat *A, bool *done)
     *done = false;
     if (!may(lu, A)) return TRS_OK;
     int rc = lu->again ? TRS_OK : make(lu, A);
+    if (!rc && lu->again && !lu->again->places)
+        rc = find_places(lu, A, lu->refined, &lu->again->places);
     if (rc) lu->ready = false; /* plans may be gone */
     if (rc || !lu->again) return rc;
     lu->ready = lu->singular = false;
@@ -401,4 +453,38 @@ int trs_lu_again(trs_lu *lu, const trs_mat *A, bool *done)
     lu->info.seconds_factor = trs_now() - start;
     if (!lu->f.sign) refine_with(lu, A);
     return feed_plans(lu);
+}
+
+/* ---- first values with the pivots of symbolic factors ------------------------------------------------ */
+
+/* As on a device: with less growth, the pivots are as good as those of a library. */
+static const double first_limit = 1e2;
+
+static int make_first(trs_lu *lu, const trs_mat *A)
+{
+    trs_factors *f = &lu->f;
+    struct trs_lu_again *a = lu->again;
+    trs_context ctx = {.mem = lu->mem, .base = lu->base};
+    ctx.threads = lu->opt.threads > 0 ? lu->opt.threads : trs_default_threads();
+    const size_t size = trs_size(f->L.dtype);
+    f->L.val = trs_lu_alloc(lu, f->L.nnz, size, "the values of a factor");
+    if (!f->cholesky) f->U.val = trs_lu_alloc(lu, f->U.nnz, size, "the values of a factor");
+    if (!f->L.val || !(f->cholesky || f->U.val)) return TRS_EMEM;
+    f->symbolic = false;
+    a->by_fronts = true;
+    a->limit = first_limit;
+    return trs_again_fronts_make(&ctx, A, f, INFINITY, &a->fronts);
+}
+
+int trs_lu_again_first(trs_lu *lu, const trs_mat *A)
+{
+    bool suits;
+    lu->again = trs_alloc_zero(&lu->mem, 1, sizeof *lu->again);
+    if (!lu->again) return trs_fail(TRS_EMEM, "out of memory for a handle");
+    int rc = make_first(lu, A);
+    if (!rc) rc = compute(lu, A, &suits);
+    if (!rc && !suits) rc = trs_fail(TRS_EGROWTH, "pivots on the diagonal do not suit A");
+    if (!rc) rc = make_plans(lu);
+    if (rc) trs_lu_again_free(lu);
+    return rc;
 }

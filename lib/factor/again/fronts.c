@@ -11,9 +11,11 @@ static int64_t order_of(const trs_front *s)
     return (int64_t)s->cols + s->rows;
 }
 
+/* lanes is a power of two. */
 static int64_t panel_offset(const trs_again_fronts *f, const trs_front *s, int64_t i, int64_t j)
 {
-    return (i / f->lanes * s->cols + j) * f->lanes + i % f->lanes;
+    const int64_t lane = i & (f->lanes - 1);
+    return (i - lane) * s->cols + j * f->lanes + lane;
 }
 
 /* ---- where numbers are ----------------------------------------------------------------------------- */
@@ -321,24 +323,63 @@ void trs_again_fronts_free(trs_again_fronts *f)
                  f->src, f->mirror, f->scale, f->diagonal, f->order, f->begin);
 }
 
-bool trs_again_fronts_places(const trs_again_fronts *f, const trs_mat *m, int64_t *to)
+/* ---- where the entries of a factor are ------------------------------------------------------------- */
+
+/* at [r]: where row r stands in front k, if it is one of its rows. */
+static void note_rows(const trs_front_tree *t, int32_t k, int32_t *at)
+{
+    const trs_front *s = &t->front[k];
+    for (int32_t c = 0; c < s->cols; c++) at[s->first + c] = c;
+    for (int32_t r = 0; r < s->rows; r++) at[t->row[s->row + r]] = s->cols + r;
+}
+
+/* The same as trs_front_find, for the front that was noted last. */
+static int32_t noted(const trs_front_tree *t, const trs_front *s, int32_t row, const int32_t *at)
+{
+    const int32_t i = at[row];
+    if (i < s->cols) return s->first + i == row ? i : -1;
+    return i < s->cols + s->rows && t->row[s->row + i - s->cols] == row ? i : -1;
+}
+
+typedef struct search {
+    int32_t *at;     /* [n] of front `here` */
+    int32_t here;    /* the front that has the line as a column */
+    int32_t there;   /* another front, in which the line is */
+    int32_t i_there; /* row i_there */
+} search;
+
+/* Where `row` stands in front k, which has `column`: one of the two is the line. */
+static int32_t stand_of(const trs_front_tree *t, int32_t k, int32_t row, bool is_column, search *s)
+{
+    if (!is_column) {
+        if (k != s->there) s->there = k, s->i_there = trs_front_find(t, &t->front[k], row);
+        return s->i_there;
+    }
+    if (k != s->here) note_rows(t, k, s->at);
+    s->here = k;
+    return noted(t, &t->front[k], row, s->at);
+}
+
+bool trs_again_fronts_places(const trs_again_fronts *f, const trs_mat *m, int32_t *at, int64_t *to)
 {
     const trs_front_tree *t = &f->tree;
-    for (int64_t l = 0; l < m->n; l++)
+    const bool by_rows = trs_by_rows(m),
+               of_l = m->kind == TRS_LOWER; /* has it the diagonal of L? */
+    search s = {.at = at, .here = -1};
+    memset(at, 0, (size_t)t->n * sizeof *at);
+    for (int64_t l = 0; l < m->n; l++) {
+        const int32_t line = t->place[l];
+        s.there = -1;
         for (int64_t p = trs_major_begin(m, l); p < trs_major_end(m, l); p++) {
-            const int64_t other = trs_minor_index(m, l, p);
-            int32_t row = t->place[trs_by_rows(m) ? l : other];
-            int32_t column = t->place[trs_by_rows(m) ? other : l];
-            const bool upper = f->lu && row <= column;
-            if (upper) {
-                const int32_t was = row;
-                row = column;
-                column = was;
-            }
-            const int32_t k = t->of[column], i = trs_front_find(t, &t->front[k], row);
+            const int32_t other = t->place[trs_minor_index(m, l, p)];
+            const int32_t i_p = by_rows ? line : other, j_p = by_rows ? other : line;
+            const bool swap = f->lu && (i_p < j_p || (i_p == j_p && !of_l));
+            const int32_t row = swap ? j_p : i_p, column = swap ? i_p : j_p;
+            const int32_t k = t->of[column], i = stand_of(t, k, row, column == line, &s);
             if (i < 0 || row < column) return false;
             to[p] = f->panel[k] + panel_offset(f, &t->front[k], i, column - t->front[k].first);
-            if (upper) to[p] += trs_again_panel_size(f, k);
+            if (swap) to[p] += trs_again_panel_size(f, k);
         }
+    }
     return true;
 }

@@ -1,26 +1,30 @@
-/* static.c: the pattern of L and U for pivots on the diagonal; a device computes their numbers, from the first values on.
+/* static.c: the pattern of L and U for pivots on the diagonal, whose numbers are computed as for new values.
  *
- * A library that factors on the host uses one core, and most of its time goes into numbers.  With the pivots known in
+ * Most of the time of a library goes into numbers, and on a device's behalf it uses one core.  With the pivots known in
  * advance,
  *
  *     (L U)(k, m) = A(P(k), P(m))      or      L L^H = A(P, P),
  *
- * the host only orders A + A' and lists the rows of each column of L (symbolic.c): U has the pattern of L'.
- * Numbers are then computed on the device as for new values (device/complete.c), and the growth says whether the pivots were
- * good.  If they were not, a library with pivoting factors A.
+ * all there is to do before the numbers is to order A + A' and to list the rows of each column of L (symbolic.c): U has the
+ * pattern of L'.  Numbers are then computed on the device (device/complete.c) or by fronts on the host (again/again.c), and the
+ * growth says whether the pivots were good.  If they were not, a library with pivoting factors A.
  *
  * It is for matrices whose diagonal promises good pivots, whose pattern is nearly symmetric, and whose factors need so much
- * arithmetic that the host would take longer than the device needs to be set up.
+ * arithmetic that a library would take longer.
  * Source: Li, Demmel, Making sparse Gaussian elimination scalable by static pivoting, SC 1998. */
 #include "config.h"
 
 #include "symbolic.h"
+
+#include <string.h>
 
 #ifdef HAVE_CHOLMOD
 
 /* The device is set up in some 20 ms, in which one core computes FEW_FLOPS.  With fewer flops than FLOPS_AN_ENTRY for each
  * entry of the factors, as in circuits, the host takes about as long to list the pattern as KLU takes to factor. */
 static const double FEW_FLOPS = 5e7, FLOPS_AN_ENTRY = 40;
+/* On the host, fronts then take as long as KLU or UMFPACK, and new values a fifth of that. */
+static const double HOST_FLOPS_AN_ENTRY = 50;
 /* How small a number on the diagonal may be, relative to the largest of its column. */
 static const double WEAK = 1e-2;
 /* Entries of A + A' for each entry of A. */
@@ -51,9 +55,22 @@ static bool is_diagonal_strong(const trs_csc *A)
     return true;
 }
 
-static bool is_worth_it(const cholmod_common *c)
+static bool is_worth_it(const trs_lu *lu, const cholmod_common *c)
 {
+    if (lu->opt.device <= 0) return c->fl >= HOST_FLOPS_AN_ENTRY * c->lnz;
     return c->fl >= FEW_FLOPS && c->fl >= FLOPS_AN_ENTRY * c->lnz;
+}
+
+/* Can fronts on the host be computed again for new values of A (again/again.c)? */
+static bool host_may(const trs_lu *lu, const trs_csc *A)
+{
+    return A->by_lines && !lu->single && lu->opt.pivot != TRS_PIVOT_SKIP;
+}
+
+/* CHOLMOD is as fast when A is Hermitian, and a library that solves itself needs no plans for one solve (lu_first.c). */
+static bool host_should(const trs_lu *lu, const trs_csc *A)
+{
+    return host_may(lu, A) && !A->hermitian && lu->opt.solves != 1;
 }
 
 /* ---- analysis ---------------------------------------------------------------------------------------- */
@@ -64,15 +81,18 @@ static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool name
     trs_symbolic *d;
     *data = NULL;
     if (lu->opt.device <= 0) {
-        if (!named) return TRS_OK;
-        return trs_fail(TRS_ESUPPORT, "static pivots are for factors on a device");
+        if (!named && !host_should(lu, A)) return TRS_OK;
+        if (!host_may(lu, A))
+            return trs_fail(TRS_ESUPPORT,
+                            "static pivots on the host are for CSR and CSC, in double precision, "
+                            "and not for TRS_PIVOT_SKIP");
     }
     if (!named && !A->hermitian && !is_diagonal_strong(A)) return TRS_OK;
     const int rc = trs_symbolic_new(lu, A, ordering, NULL, 0, &d);
     *data = d;
     if (rc || named) return rc;
     const double both = (double)cholmod_l_nnz(d->S, &d->common);
-    if (both <= MOST_SYMMETRIC * (double)A->nnz && is_worth_it(&d->common)) return TRS_OK;
+    if (both <= MOST_SYMMETRIC * (double)A->nnz && is_worth_it(lu, &d->common)) return TRS_OK;
     trs_symbolic_free(lu, d);
     *data = NULL;
     return TRS_OK;
@@ -80,35 +100,64 @@ static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool name
 
 /* ---- factors without numbers ------------------------------------------------------------------------- */
 
-/* U = L' */
-static int mirror(trs_lu *lu, const trs_symbolic *d, bool is_complex, trs_factors *f)
+/* L by rows, of its columns. */
+static void fill_rows(const trs_symbolic *d, int64_t *ptr, int64_t *next, int32_t *idx)
 {
-    int rc = trs_symbolic_triangle(lu, d, is_complex, &f->U);
+    const int64_t n = (int64_t)d->L->n;
+    memset(ptr, 0, ((size_t)n + 1) * sizeof *ptr);
+    for (int64_t p = 0; p < d->ptr[n]; p++) ptr[d->idx[p] + 1]++;
+    for (int64_t k = 0; k < n; k++) next[k] = ptr[k], ptr[k + 1] += ptr[k];
+    for (int64_t k = 0; k < n; k++)
+        for (int64_t p = d->ptr[k]; p < d->ptr[k + 1]; p++) idx[next[d->idx[p]]++] = (int32_t)k;
+}
+
+/* L by rows, since a plan on the host takes those as they are. */
+static int turn(trs_lu *lu, const trs_symbolic *d, bool is_complex, trs_mat *L)
+{
+    const int64_t n = (int64_t)d->L->n, nnz = d->ptr[n];
+    int64_t *ptr = trs_lu_alloc(lu, n + 1, sizeof *ptr, "the pointers of a factor");
+    int64_t *next = trs_lu_alloc(lu, n, sizeof *next, "the pointers of a factor");
+    int32_t *idx = trs_lu_alloc(lu, nnz, sizeof *idx, "the indices of a factor");
+    const bool there = ptr && next && idx;
+    if (there) fill_rows(d, ptr, next, idx);
+    trs_lu_free(lu, next);
+    *L = (trs_mat){.n = n, .nnz = nnz, .ptr = ptr, .idx = idx, .ptr_bits = 64, .idx_bits = 32};
+    L->dtype = is_complex ? TRS_C64 : TRS_F64;
+    L->format = TRS_CSR;
+    return there ? TRS_OK : TRS_EMEM;
+}
+
+/* U = L', by rows: those are the columns of L that were found. */
+static int list_upper(trs_lu *lu, trs_symbolic *d, bool keeps, bool is_complex, trs_factors *f)
+{
+    int rc = TRS_OK;
+    if (keeps) rc = trs_symbolic_triangle(lu, d, is_complex, &f->U);
+    else trs_symbolic_give(d, is_complex, &f->U);
     if (!rc) rc = trs_symbolic_order(lu, d, &f->Q);
-    if (rc) return rc;
     f->U.format = TRS_CSR;
     f->U.kind = TRS_UPPER;
-    return TRS_OK;
+    return rc;
 }
 
 static int list(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
 {
     trs_symbolic *d = data;
+    const bool here = lu->opt.device <= 0;
     f->symbolic = true;
     f->cholesky = A->hermitian;
     f->library = "static pivots";
     f->ordering = trs_cholmod_ordering_used(d->L);
     int rc = trs_symbolic_find(lu, d);
     if (!rc) rc = trs_symbolic_order(lu, d, &f->P);
-    if (!rc && !f->cholesky) rc = mirror(lu, d, A->is_complex, f);
-    if (rc) {
-        trs_lu_factors_free(lu, f);
-        return rc;
+    if (!rc && here) rc = turn(lu, d, A->is_complex, &f->L);
+    if (!rc && !f->cholesky) rc = list_upper(lu, d, !here, A->is_complex, f);
+    if (!rc && !here) {
+        trs_symbolic_give(d, A->is_complex, &f->L);
+        f->L.format = TRS_CSC;
     }
-    trs_symbolic_give(d, A->is_complex, &f->L);
-    f->L.format = TRS_CSC;
+    if (rc) trs_lu_factors_free(lu, f);
     f->L.kind = TRS_LOWER;
-    return TRS_OK;
+    return rc;
 }
 
 const trs_method trs_method_static = {.name = "static",

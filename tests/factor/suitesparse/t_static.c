@@ -1,5 +1,7 @@
 /* t_static.c: which matrices have pivots on the diagonal, and the pattern of their factors, which is that of boolean
- * elimination of A + A' in the order that was found.  (t_lu_device.c computes such factors.) */
+ * elimination of A + A' in the order that was found; on the host their numbers too.  (t_lu_device.c computes those of a device,
+ * t_again.c updates.) */
+#include "tests/common/counter.h"
 #include "tests/common/full.h"
 
 #include "factor/suitesparse/factor.h"
@@ -117,23 +119,173 @@ static void choice(void **state)
     free(weak.a);
 }
 
-static void not_on_the_host(void **state)
+/* ---- on the host ------------------------------------------------------------------------------------- */
+
+/* A full matrix whose diagonal dominates. */
+static full dominant(int n, bool is_complex)
+{
+    full A = full_new(n, is_complex);
+    for (int k = 0; k < n * n; k++) A.a[k] = number(is_complex) + (k % n == k / n ? 2 * n : 0);
+    return A;
+}
+
+/* max |L U - A(P, Q)| / max |A|, by sums over full matrices. */
+static double identity_error(const trs_lu *lu, const full *A)
+{
+    trs_mat lower, upper;
+    const int64_t *P, *Q;
+    const double *scale;
+    const int n = A->n;
+    double worst = 0, most = 0;
+    assert_int_equal(trs_lu_factors(lu, &lower, &upper, &P, &Q, &scale), TRS_OK);
+    assert_null(scale);
+    full L = unfold(&lower), U = unfold(&upper);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            zz sum = -A->a[P[i] + n * Q[j]];
+            most = fmax(most, cabs(sum));
+            for (int k = 0; k <= i && k <= j; k++) sum += L.a[i + n * k] * U.a[k + n * j];
+            if (!(cabs(sum) <= worst)) worst = cabs(sum);
+        }
+    free(L.a);
+    free(U.a);
+    return worst / most;
+}
+
+/* The largest backward error of solves with all ops. */
+static double omega_of(trs_lu *lu, const trs_mat *m)
+{
+    const int n = (int)m->n;
+    void *b = calloc((size_t)n, sizeof(zz)), *x = calloc((size_t)n, sizeof(zz));
+    double worst = 0;
+    for (int i = 0; i < n; i++) set_value(b, m->dtype, i, number(m->dtype == TRS_C64));
+    for (trs_op op = TRS_N; op <= TRS_H; op++) {
+        trs_error e;
+        assert_int_equal(trs_lu_solve(lu, op, 1, b, n, x, n, NULL), TRS_OK);
+        assert_int_equal(trs_backward_error(m, op, 1, b, n, x, n, TRS_COL_MAJOR, &e), TRS_OK);
+        if (!(e.omega <= worst)) worst = e.omega;
+    }
+    free(b);
+    free(x);
+    return worst;
+}
+
+static const char *library_of(const trs_lu *lu)
+{
+    trs_lu_info info;
+    assert_int_equal(trs_lu_get_info(lu, &info), TRS_OK);
+    return info.library;
+}
+
+static void numbers(void **state)
 {
     (void)state;
-    full A = filled(20, 0.5);
-    trs_mat m = show_full(&A, &plain);
-    const trs_factor_options opt = {.method = "static"};
+    for (int c = 0; c < 2; c++)
+        for (int f = 0; f < FORMS; f++) {
+            const trs_factor_options opt = {.plan = {.ops = 7}};
+            const bool fits = forms[f].format != TRS_DENSE;
+            full A = dominant(160, c);
+            const trs_dtype type = c ? forms[f].cplx : forms[f].real;
+            round_to(&A, type);
+            trs_mat m = show_full(&A, &forms[f]);
+            trs_lu *lu;
+            assert_int_equal(trs_factor(&lu, &m, &opt), TRS_OK);
+            assert_int_equal(!strcmp(library_of(lu), "static pivots"), fits);
+            if (fits) assert_true(identity_error(lu, &A) < 40 * DBL_EPSILON);
+            assert_true(omega_of(lu, &m) < 40 * eps_of(type));
+            trs_lu_destroy(lu);
+            hide(&m);
+            free(A.a);
+        }
+}
+
+/* Pivots that do not suit: the library factors A, at first and later, also when they would suit again. */
+static void pivots_that_grow(void **state)
+{
+    (void)state;
+    for (int later = 0; later < 2; later++) {
+        const trs_factor_options opt = {.plan = {.ops = 7}}, named = {.method = "static"};
+        full A = dominant(160, false), good = dominant(160, false);
+        for (int k = 0; k < 160; k++) A.a[k + 160 * k] = 0.012; /* just not a weak diagonal */
+        trs_mat m = show_full(&A, &plain), first = show_full(&good, &plain);
+        trs_lu *lu;
+        assert_int_equal(trs_factor(&lu, later ? &first : &m, &opt), TRS_OK);
+        assert_int_equal(!strcmp(library_of(lu), "static pivots"), later);
+        if (later) assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
+        assert_string_not_equal(library_of(lu), "static pivots");
+        assert_true(omega_of(lu, &m) < 1e-13);
+        assert_int_equal(trs_lu_update(lu, &first), TRS_OK);
+        assert_true(omega_of(lu, &first) < 1e-13);
+        trs_lu_destroy(lu);
+        assert_refused(lu, trs_factor(&lu, &m, &named), TRS_EGROWTH, "do not suit");
+        hide(&m);
+        hide(&first);
+        free(A.a);
+        free(good.a);
+    }
+}
+
+/* What fronts cannot compute again, and what a library does better. */
+static void left_to_libraries(void **state)
+{
+    (void)state;
+    full A = dominant(160, false), H = dominant(160, false);
+    for (int i = 0; i < 160; i++)
+        for (int j = 0; j < i; j++) H.a[i + 160 * j] = H.a[j + 160 * i];
+    trs_mat m = show_full(&A, &plain), h = show_full(&H, &plain);
+    const trs_factor_options single = {.single = 1}, once = {.plan.solves = 1}, none = {0};
+    const trs_factor_options skip = {.plan.pivot = TRS_PIVOT_SKIP};
+    const trs_factor_options named = {.method = "static", .single = 1};
+    const struct {
+        const trs_mat *m;
+        const trs_factor_options *opt;
+        bool is_static;
+    } cases[] = {{&m, &none, true},
+                 {&m, &single, false},
+                 {&m, &once, false},
+                 {&m, &skip, false},
+                 {&h, &none, false}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        trs_lu *lu;
+        assert_int_equal(trs_factor(&lu, cases[k].m, cases[k].opt), TRS_OK);
+        assert_int_equal(!strcmp(library_of(lu), "static pivots"), cases[k].is_static);
+        trs_lu_destroy(lu);
+    }
     trs_lu *lu;
-    assert_int_equal(trs_factor(&lu, &m, &opt), TRS_ESUPPORT);
-    assert_non_null(strstr(trs_message(), "on a device"));
-    trs_lu_destroy(lu);
+    assert_refused(lu, trs_factor(&lu, &m, &named), TRS_ESUPPORT, "double precision");
+    hide(&m);
+    hide(&h);
+    free(A.a);
+    free(H.a);
+}
+
+/* Each allocation of the factorisation fails once. */
+static void out_of_memory(void **state)
+{
+    (void)state;
+    full A = dominant(110, false);
+    trs_mat m = show_full(&A, &plain);
+    bool refused = true;
+    for (int at = 0; refused; at++) {
+        counter c = {.fail_at = at};
+        const trs_factor_options opt = {.method = "static", .plan = {.memory = counted_memory(&c)}};
+        trs_lu *lu;
+        const int rc = trs_factor(&lu, &m, &opt);
+        refused = was_refused(&c);
+        assert_true(rc == TRS_OK || (refused && rc == TRS_EMEM));
+        if (rc) assert_true(*trs_message());
+        trs_lu_destroy(lu);
+        assert_int_equal(c.live, 0);
+    }
     hide(&m);
     free(A.a);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(patterns), cmocka_unit_test(choice),
-                                       cmocka_unit_test(not_on_the_host)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(patterns),          cmocka_unit_test(choice),
+        cmocka_unit_test(numbers),           cmocka_unit_test(pivots_that_grow),
+        cmocka_unit_test(left_to_libraries), cmocka_unit_test(out_of_memory)};
     return cmocka_run_group_tests_name("t_static", tests, NULL, NULL);
 }
