@@ -1509,6 +1509,13 @@ TRS_API void trs_lu_work_destroy(trs_lu_work *work);
  * solvers of both plans can.  A captured solve follows updates that leave the plans in place
  * (trs_lu_update).
  *
+ * If trs_options.solves and solves_per_update announce many solves, complete factors of up to
+ * about 2200 rows on a device also get the inverse of A.  It is multiplied by instead if nrhs = 1,
+ * A is F64 or C64, and op is TRS_N or the factors are L L^H.  It occupies n^2 numbers there.
+ * Errors may be larger by the condition number of A.  Where that exceeds 1e4 the triangles solve,
+ * but after an update that does not wait, and in graphs that were captured before the update, the
+ * inverse still does; X is NaN if the number exceeds 1e8.  A NaN in B reaches all of X.
+ *
  * Factors with large growth give an x with fewer correct digits than partial pivoting.  So each
  * factorization of an F64 or C64 matrix by UMFPACK, KLU or "ldlt" on the host ends with a solve
  * that measures the backward error of an x.  If it exceeds max (5, sqrt (n)) times the machine

@@ -12,7 +12,7 @@ libcore_la_SOURCES += lib/factor/determinant.c lib/factor/incomplete/fill.c lib/
 	lib/factor/again/fronts.c lib/factor/again/lu_front_numbers.c \
 	lib/factor/again/lu_again.h lib/factor/again/products.c lib/factor/again/row_numbers.c lib/factor/again/rows.c \
 	lib/factor/device/fetch.c lib/factor/device/fronts.c lib/factor/device/lu_device.c lib/factor/device/lu_device.h \
-	lib/factor/device/turned.c lib/factor/device/turned.h
+	lib/factor/device/inverse.c lib/factor/device/inverse.h lib/factor/device/turned.c lib/factor/device/turned.h
 EXTRA_DIST += lib/factor/README.md lib/factor/again/README.md lib/factor/suitesparse/ldlt/README.md
 
 # tests
@@ -32,7 +32,8 @@ tests_factor_t_ilu_device_SOURCES = tests/factor/t_ilu_device.c $(THERE) $(INCOM
 endif
 if HAVE_SUITESPARSE
 if HAVE_CUDA
-check_PROGRAMS += tests/factor/t_lu_device
+check_PROGRAMS += tests/factor/t_lu_device tests/factor/suitesparse/t_inverse_device
+tests_factor_suitesparse_t_inverse_device_SOURCES = tests/factor/suitesparse/t_inverse_device.c $(THERE)
 tests_factor_t_lu_device_SOURCES = tests/factor/t_lu_device.c $(THERE)
 endif
 check_PROGRAMS += tests/factor/t_again tests/factor/t_lu tests/factor/t_lu_refine tests/factor/t_lu_solve_device \

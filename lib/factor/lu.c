@@ -8,6 +8,7 @@
 #include "base/debug.h"
 #include "base/device.h"
 #include "core/refresh.h"
+#include "device/inverse.h"
 #include "device/lu_device.h"
 #include "lu_mat.h"
 #include "suitesparse/core_table.h"
@@ -77,6 +78,7 @@ void trs_lu_destroy(trs_lu *lu)
     if (!lu) return;
     trs_enter();
     if (lu->backend) lu->release(lu, lu->backend);
+    trs_lu_inverse_free(lu);
     trs_plan_destroy(lu->l);
     trs_plan_destroy(lu->u);
     trs_lu_device_free(lu);

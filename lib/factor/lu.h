@@ -83,6 +83,8 @@ struct trs_lu {
     trs_lu_info info;
     /* factors that are computed on a device; NULL: they are computed on the host, and f has their arrays */
     struct trs_lu_device *device;
+    /* A^-1 on the device, which solves one column (device/inverse.h); NULL: there is none */
+    struct trs_lu_inverse *inverse;
     struct trs_lu_half *half; /* A is Hermitian and comes as one triangle; NULL: all of it comes */
     bool lower_only;          /* of a Hermitian A the lower triangle is all that is read */
     /* of complete factors: that of A, in arrays of the lu */

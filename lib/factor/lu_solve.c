@@ -18,6 +18,7 @@
 #include "lu_refine.h"
 #include "base/debug.h"
 #include "core/work.h"
+#include "device/inverse.h"
 #include "device/lu_device.h"
 #include "matrix/on_device.h"
 #include "vectors/gather.h"
@@ -247,6 +248,20 @@ static int solve_on_device(const job *j)
     return rc;
 }
 
+/* One column by the inverse; where X is B, that is copied first. */
+static int solve_by_inverse(const job *j)
+{
+    const trs_lu_work *w = j->work;
+    const trs_view copy = {.p = w->y, .rs = 1, .cs = w->n};
+    const bool in_place = j->b.p == j->x.p;
+    void *stream = j->exec->stream;
+    int rc = trs_gpu_use(&j->work->ctx);
+    if (!rc && in_place)
+        rc = trs_gpu_gather(j->lu->dtype, (int32_t)w->n, 1, NULL, j->b, copy, stream);
+    if (rc) return rc;
+    return trs_lu_inverse_solve(j->lu, j->op, in_place ? copy : j->b, j->x, stream);
+}
+
 /* Solve with factors that have permutations. */
 static int solve_permuted(job j, int nrhs)
 {
@@ -366,6 +381,7 @@ static int solve_by_plans(job j, int64_t ldb, int64_t ldx)
     if (!rc) rc = trs_work_take(&j.work->solving, owner, "trs_lu_work_create");
     if (rc) return rc;
     if (lu->blocks) rc = solve_by_blocks(&j);
+    else if (trs_lu_inverse_solves(lu, j.op, j.nrhs)) rc = solve_by_inverse(&j);
     else if (lu->f.P) rc = solve_permuted(j, j.nrhs);
     else rc = solve_unpermuted(&j, ldb, ldx);
     trs_work_release(&j.work->solving);

@@ -6,6 +6,7 @@
 #include "again/lu_again.h"
 #include "base/device.h"
 #include "core/plan.h"
+#include "device/inverse.h"
 #include "device/lu_device.h"
 
 #include <inttypes.h>
@@ -54,9 +55,10 @@ static int update_on_host(trs_lu *lu, const trs_mat *A, void *stream)
 int trs_lu_begin(trs_lu *lu, const trs_mat *A)
 {
     trs_mat whole;
-    const int rc = trs_lu_whole(lu, A, true, NULL, &whole);
-    if (rc) return rc;
-    return update_on_host(lu, &whole, NULL);
+    int rc = trs_lu_whole(lu, A, true, NULL, &whole);
+    if (!rc) rc = update_on_host(lu, &whole, NULL);
+    if (rc || !lu->ready) return rc;
+    return trs_lu_inverse_make(lu, &whole);
 }
 
 /* ---- where the factors are ---------------------------------------------------------------------- */
@@ -107,7 +109,10 @@ static int update_whole(trs_lu *lu, const trs_mat *A, const trs_exec *exec)
     if (!lu || !A) return trs_fail(TRS_EARG, "update: lu or A is NULL");
     if (!lu->update) return trs_fail(TRS_ESTATE, "update: there is no pattern yet");
     rc = trs_lu_whole(lu, A, false, stream, &whole);
-    if (!rc) return update(lu, &whole, stream);
+    if (!rc) {
+        rc = update(lu, &whole, stream);
+        return rc ? rc : trs_lu_inverse_renew(lu, &whole, stream);
+    }
     lu->ready = false;
     trs_lu_stop_waiting(lu);
     return rc;

@@ -5,6 +5,7 @@
  * a few launches, and the host looks at nothing but the outcome, later if it has been told so. */
 #include "config.h"
 
+#include "inverse.h"
 #include "lu_device.h"
 #include "analysis/level.h"
 #include "base/debug.h"
@@ -342,6 +343,7 @@ int trs_lu_device_status(trs_lu *lu, int64_t *bad, int64_t *first, double *growt
     rc = judge(lu, &o);
     if (rc || !has_plans(lu)) return rc;
     rc = growth_of_plans(lu, NULL, &plans);
+    if (!rc) rc = trs_lu_inverse_growth(lu, &plans);
     if (rc || plans <= hopeless) return rc;
     return trs_fail(TRS_EGROWTH,
                     "the triangles cannot be solved as the first ones were: errors grow by %.3g",
