@@ -67,10 +67,10 @@ def splu(A: AnyMatrix, permc_spec: Permc | None = None, diag_pivot_thresh: Any =
 
     Notes
     -----
-    UMFPACK and KLU accept small pivots, because they save fill.  Where that costs digits of x, which a solve after each
-    factorisation finds out, solves on the host take one step of refinement: ``info.refines`` is 1, a solve takes a
-    little more than twice the time, and a copy of the values of A is kept.  x of double precision is then about as
-    accurate as that of SciPy's SuperLU.
+    UMFPACK and KLU accept small pivots, because they save fill, and "static" has none but the diagonal.  Where that costs
+    digits of x, which a solve after each factorisation finds out, solves on the host take one step of refinement:
+    ``info.refines`` is 1, a solve takes a little more than twice the time, and a copy of the values of A is kept.  x of
+    double precision is then about as accurate as that of SciPy's SuperLU.
 
     Raises
     ------
