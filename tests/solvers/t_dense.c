@@ -3,6 +3,7 @@
  * triangles, N, T, H, four types.  Residuals are accumulated in long double and printed. */
 #include "config.h"
 
+#include "tests/common/counter.h"
 #include "tests/common/report.h"
 
 #include "core/plan.h"
@@ -212,8 +213,12 @@ static int try(const cell *c, double *worst)
                        .kind = c->triangle};
     trs_mat first = m;
     if (there) first.val = one;
-    const trs_options o = {
-        .solver = c->solver->name, .ops = 1u << c->op, .nrhs = c->nrhs, .layout = c->layout};
+    counter memory = {.fail_at = -1};
+    const trs_options o = {.solver = c->solver->name,
+                           .ops = 1u << c->op,
+                           .nrhs = c->nrhs,
+                           .layout = c->layout,
+                           .device_memory = counted_device_memory(&memory)};
     trs_plan *p;
     int rc = trs_plan_create(&p, &first, &o);
     if (!rc) rc = trs_plan_analyse(p);
@@ -223,6 +228,7 @@ static int try(const cell *c, double *worst)
     if (!rc) rc = solve_and_check(c, p, &m, B, X, worst);
     check_refusal(c, rc);
     trs_plan_destroy(p);
+    assert_int_equal(memory.live, 0);
     free(A);
     free(one);
     free(B);
