@@ -1,4 +1,4 @@
-/* steps.c: what single steps cost on this machine: those of the CPU (bin/costs/cpu_steps.c), and of the GPU:
+/* steps_device.c: what single steps cost on the GPU of this machine:
  *
  *     gpu_byte               a copy within the device;   link_*: to it and back
  *     gpu_launch             cuda-multiblock, a level more;   gpu_latency: cuda-dataflow, a level more
@@ -10,7 +10,6 @@
 #include "bin/bench/measure/cell.h"
 #include "bin/bench/measure/solvers.h"
 #include "bin/common/timing.h"
-#include "bin/costs/cpu_steps.h"
 #include "bin/costs/made.h"
 
 #include <math.h>
@@ -64,21 +63,6 @@ static double made_seconds(const settings *s, const char *solver, int32_t n,
     if (make(&m, n, length, column)) seconds = solve_seconds(s, solver, &m.T);
     made_free(&m);
     return seconds;
-}
-
-/* ---- the CPU --------------------------------------------------------------------------------------- */
-
-static const double SOLVES = 5; /* s */
-
-static void show(void *user, const char *solver)
-{
-    progress(user, "calibrate", solver);
-}
-
-void steps_cpu(const settings *s, int threads, trs_machine *c)
-{
-    cpu_steps(threads, SOLVES, c, show, (void *)s);
-    progress(s, NULL, NULL);
 }
 
 /* ---- the GPU --------------------------------------------------------------------------------------- */
