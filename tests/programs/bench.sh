@@ -503,7 +503,7 @@ check $? "nor with --dense, where LU has a factorisation"
 rm -r tree/*_* tree/a/b/*_*
 
 # ---- what steps cost here --------------------------------------------------------------------------------
-run --cell-seconds=0.1 --calibrate machine
+run --cell-seconds=0.2 --calibrate machine
 gives 0 "--calibrate"
 [ "$(grep -cE '^cpu_(byte|cached|entry|full|row|latency|scatter) +[0-9.e-]+ +# s' machine)" = 7 ] && grep -q '^# gpu_byte .*not measured' machine
 check $? "the costs of the CPU are in the file, those of the GPU that is not there are not"
