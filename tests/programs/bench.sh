@@ -628,6 +628,12 @@ check $? "complex values in real precision"
 run grid5:x
 [ "$status" != 0 ] && grep -q 'grid5:x: the size is not a number' out
 check $? "a kind without a size"
+run --device=0 folder
+[ "$status" = 1 ] && grep -q -e '--cpu and --device exclude each other' err
+check $? "--cpu and --device"
+"$bench" --device=1000 folder >out 2>err
+[ $? = 1 ] && grep -q -e '^trisolve-bench: --device' err
+check $? "a device that no machine has"
 mkdir empty
 run empty
 gives 1 "an empty folder"
