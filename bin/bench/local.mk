@@ -12,7 +12,7 @@ BENCH_MEASURE = bin/bench/measure/bed.c bin/bench/measure/bed.h bin/bench/measur
 BENCH_CALIBRATE = bin/bench/calibrate/calibrate.c bin/bench/calibrate/calibrate.h \
 	bin/bench/calibrate/fit.c bin/bench/calibrate/fit.h bin/bench/calibrate/groups.c \
 	bin/bench/calibrate/groups.h bin/bench/calibrate/problems.c bin/bench/calibrate/problems.h \
-	bin/bench/calibrate/steps.c bin/bench/calibrate/steps.h
+	bin/bench/calibrate/steps.c bin/bench/calibrate/steps.h bin/bench/calibrate/steps_device.c
 BENCH_INPUT = bin/bench/input/factor.c bin/bench/input/input.c bin/bench/input/input.h
 BENCH_COLLECTION = bin/bench/collection/child.c \
 	bin/bench/collection/filter.c bin/bench/collection/filter.h bin/bench/collection/journal.c \
@@ -52,6 +52,12 @@ check_PROGRAMS += tests/programs/t_fit
 tests_programs_t_fit_SOURCES = tests/programs/t_fit.c bin/bench/calibrate/fit.c \
 	bin/bench/calibrate/fit.h $(TIMING)
 tests_programs_t_fit_LDADD = $(WATCHED)
+check_PROGRAMS += tests/calibrate/t_calibrate
+tests_calibrate_t_calibrate_SOURCES = tests/calibrate/t_calibrate.c bin/bench/calibrate/fit.c \
+	bin/bench/calibrate/fit.h bin/bench/calibrate/groups.c bin/bench/calibrate/groups.h \
+	bin/bench/calibrate/problems.c bin/bench/calibrate/problems.h $(BENCH_MEASURE) $(COSTS_OF_CPU) $(NUMBERS) \
+	$(FILES) $(OPTIONS) $(OUTPUT) $(PROBLEMS)
+tests_calibrate_t_calibrate_LDADD = $(FACTOR_LIBS) $(TRISOLVE) $(WATCHED)
 check_PROGRAMS += tests/programs/t_timing
 tests_programs_t_timing_SOURCES = tests/programs/t_timing.c $(TIMING)
 tests_programs_t_timing_LDADD = $(WATCHED)

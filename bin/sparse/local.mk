@@ -3,7 +3,7 @@ bin_PROGRAMS += bin/trisolve-sparse
 dist_man_MANS += doc/trisolve-sparse.1
 bin_trisolve_sparse_SOURCES = bin/sparse/args.c bin/sparse/args.h bin/sparse/exits.c \
 	bin/sparse/exits.h bin/sparse/factored.c bin/sparse/steps/iterate.c bin/sparse/steps/iterate.h \
-	bin/sparse/steps/place.c bin/sparse/steps/place.h bin/sparse/steps/report.c \
+	bin/sparse/steps/place_device.c bin/sparse/steps/place.h bin/sparse/steps/report.c \
 	bin/sparse/steps/steps.c bin/sparse/failure.c bin/sparse/json.c \
 	bin/sparse/left_out.c bin/sparse/list.c bin/sparse/problem.c bin/sparse/problem.h \
 	bin/sparse/report.c bin/sparse/report.h bin/sparse/rhs.c bin/sparse/solve.c \

@@ -45,7 +45,7 @@ template <class T> struct stream_window {
                 if (from + first + 32 * k < to)
                     products[stream_place(first + 32 * k)] = a[k] * x(j[k]);
         }
-        __syncwarp();
+        __syncwarp(); /* all products are there */
     }
     __device__ T sum(int first, int end, int step) const
     {

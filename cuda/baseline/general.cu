@@ -13,6 +13,7 @@
 
 #include <bit>
 #include <cfloat>
+#include <cmath>
 #include <cstdlib>
 
 enum { THREADS = 256, PAPERS_BLOCK = 64 };
@@ -131,7 +132,9 @@ int general_verdict(trs_instance *inst, const general_data *d, double before)
     const trs_dtype t = inst->op->tri.dtype;
     const double eps = t == TRS_F64 || t == TRS_C64 ? DBL_EPSILON : FLT_EPSILON;
     verdict v;
-    int rc = look(inst, d, true, eps * before, &v);
+    /* of a matrix with a NaN or an infinity the pivots that are not finite are bad, and those that are zero */
+    const double tiny = std::isfinite(before) ? eps * before : 0;
+    int rc = look(inst, d, true, tiny, &v);
     if (rc) return rc;
     return trs_general_judge(inst, std::bit_cast<double>(v.most) / before,
                              v.first == ~0ull ? -1 : (int64_t)v.first);

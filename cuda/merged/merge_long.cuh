@@ -62,7 +62,7 @@ static __device__ inline void sum_lengths(const trs_pattern &t, int32_t rows, su
         const int32_t length = k < rows ? (int32_t)(t.ptr[j + 1] - t.ptr[j] - 1) : 0;
         int32_t all;
         const int32_t before = sum_of_threads_before(length, sh, all);
-        __syncthreads();
+        __syncthreads(); /* the block has read the sums of its warps */
         if (k < rows) sh.begin[k] = sum + before;
         sum += all;
     }

@@ -134,9 +134,10 @@ static int make_factors(trs_instance *inst)
     inst->seconds_factor = trs_now() - start;
     if (!rc && info < 0)
         rc = trs_fail(TRS_ELIBRARY, "cuSOLVER refuses argument %d of getrf", -info);
-    if (!rc && info == 0) rc = look(inst, d, &first);
+    if (!rc) rc = look(inst, d, &first);
     if (rc) return rc;
-    if (info > 0) first = info - 1;
+    /* a zero; a pivot before it may be infinite */
+    if (info > 0 && (first < 0 || first > info - 1)) first = info - 1;
     return trs_general_judge(inst, first < 0 ? 1 : INFINITY, first);
 }
 

@@ -274,6 +274,6 @@ int trs_find_levels_on_device(trs_operator *op)
     if (!(op->on_device & TRS_OP_LEVELS)) rc = trs_search_levels_on_device(op);
     if (rc) return rc;
     rc = trs_gpu_order_levels(op);
-    if (rc) return forget_search(op, rc);
-    return resident ? TRS_OK : trs_operator_host(op, TRS_OP_LEVELS);
+    if (!rc && !resident) rc = trs_operator_host(op, TRS_OP_LEVELS);
+    return rc ? forget_search(op, rc) : TRS_OK;
 }

@@ -1,8 +1,8 @@
 # lib/core
 libcore_la_SOURCES += lib/core/general.c lib/core/general.h \
-	lib/core/hosted.c lib/core/operators.c lib/core/pivots.c \
+	lib/core/hosted.c lib/core/import_device.c lib/core/operators.c lib/core/pivots.c \
 	lib/core/plan.c lib/core/plan.h lib/core/plan_create.c lib/core/plan_info.c \
-	lib/core/refresh.c lib/core/refresh.h lib/core/saved.c \
+	lib/core/refresh.c lib/core/refresh.h lib/core/refresh_device.c lib/core/saved.c \
 	lib/core/solve.c lib/core/work.h
 libcore_la_SOURCES += lib/core/choice/build.c lib/core/choice/choice.h lib/core/choice/grow.c \
 	lib/core/choice/measure.c lib/core/choice/predict.c lib/core/choice/recall.c

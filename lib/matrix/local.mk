@@ -8,7 +8,11 @@ DEVICE_H += lib/matrix/on_device.h
 
 # tests
 if HAVE_CMOCKA
-check_PROGRAMS += tests/matrix/t_check tests/matrix/t_import tests/matrix/t_canonical tests/matrix/t_operator tests/matrix/t_permuted
+check_PROGRAMS += tests/matrix/t_check tests/matrix/t_import tests/matrix/t_canonical tests/matrix/t_operator tests/matrix/t_permuted \
+	tests/matrix/t_residence
+tests_matrix_t_residence_LDADD = $(STATIC_LDADD)
+tests_matrix_t_residence_LDFLAGS = $(BEFORE_ALL) \
+	$(shell sed -n 's/.*__wrap_\([a-z_]*\).*/-Wl,--wrap=\1/p' $(srcdir)/tests/matrix/t_residence.c)
 if HAVE_CUDA
 check_PROGRAMS += tests/matrix/t_device_resident tests/matrix/t_device_import
 endif

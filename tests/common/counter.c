@@ -3,6 +3,12 @@
 
 #include "counter.h"
 
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,19 +47,58 @@ static void take(void *user, void *p)
     free((char *)p - HEAD);
 }
 
+/* ---- on a device: bytes behind each block, which nothing may write ------------------------------------- */
+
+enum { GUARD = 4096, GUARD_BYTE = 0x5a };
+
+struct device_block {
+    struct device_block *next;
+    void *p;
+    size_t bytes;
+};
+
+static void put_guard(int device, char *end)
+{
+    char guard[GUARD];
+    memset(guard, GUARD_BYTE, sizeof guard);
+    assert_int_equal(trs_device_put(device, end, guard, sizeof guard), TRS_OK);
+}
+
+static void check_guard(int device, const char *end, size_t bytes)
+{
+    char guard[GUARD];
+    assert_int_equal(trs_device_get(device, guard, end, sizeof guard), TRS_OK);
+    for (int k = 0; k < GUARD; k++)
+        if (guard[k] != GUARD_BYTE)
+            fail_msg("byte %d behind a block of %zu bytes on the device was written", k, bytes);
+}
+
 static void *give_device(void *user, int device, size_t bytes)
 {
     counter *c = user;
     void *p;
-    if (refused(c) || trs_device_new(device, bytes, &p)) return NULL;
+    if (refused(c) || trs_device_new(device, bytes + GUARD, &p)) return NULL;
+    struct device_block *block = malloc(sizeof *block);
+    assert_non_null(block);
+    *block = (struct device_block){c->on_device, p, bytes};
+    c->on_device = block;
+    put_guard(device, (char *)p + bytes);
     c->live++;
     return p;
 }
 
 static void take_device(void *user, int device, void *p)
 {
-    ((counter *)user)->live--;
+    counter *c = user;
+    struct device_block **at = &c->on_device;
+    while (*at && (*at)->p != p) at = &(*at)->next;
+    assert_non_null(*at);
+    struct device_block *block = *at;
+    *at = block->next;
+    c->live--;
+    check_guard(device, (char *)p + block->bytes, block->bytes);
     trs_device_free(device, p);
+    free(block);
 }
 
 trs_memory counted_memory(counter *c)

@@ -725,6 +725,8 @@ static void wrong_arguments(void **state)
     trs_mat m = show_full(&A, &plain);
     trs_lu *lu = NULL;
     const trs_factor_options method = {.method = "mumps"}, ordering = {.ordering = "random"};
+    const trs_factor_options misspelt = {.method = "ltld"};
+    const trs_factor_options of_umfpack = {.method = "umfpack", .ordering = "random"};
     const trs_factor_options growth = {.growth_limit = -1}, on = {.on_growth = 2};
     const trs_factor_options device = {.plan = {.device = TRS_CUDA(1000000)}};
     const trs_factor_options solver = {.plan = {.solver = "no-such"}};
@@ -733,6 +735,8 @@ static void wrong_arguments(void **state)
     assert_null(lu);
     refuse(&A, &plain, &method, TRS_ESUPPORT, "mumps");
     refuse(&A, &plain, &ordering, TRS_ESUPPORT, "random");
+    refuse(&A, &plain, &misspelt, TRS_ESUPPORT, "did you mean \"ldlt\"?");
+    refuse(&A, &plain, &of_umfpack, TRS_ESUPPORT, "random");
     refuse(&A, &plain, &growth, TRS_EARG, "growth");
     refuse(&A, &plain, &on, TRS_EARG, "growth");
     refuse(&A, &plain, &device, TRS_EDEVICE, "cannot be used");

@@ -184,6 +184,25 @@ static void test_hard_numbers(void **state)
     for (size_t k = 0; k < sizeof hard / sizeof hard[0]; k++) check_number(hard[k]);
 }
 
+/* 1 + 2^-53 with more digits than any double needs: the last one decides, however many zeros are before it. */
+static void test_long_halfway(void **state)
+{
+    (void)state;
+    static const char half[] = "1.00000000000000011102230246251565404236316680908203125";
+    char text[1500];
+    for (int zeros = 700; zeros < 1300; zeros += 23)
+        for (int last = 0; last < 2; last++)
+            for (int front = 0; front < 2; front++) { /* the point is before or after them */
+                int n = snprintf(text, sizeof text, "%s", half);
+                if (front) n = snprintf(text, sizeof text, "1%s", half + 2);
+                memset(text + n, '0', (size_t)zeros);
+                n += zeros;
+                text[n++] = (char)('0' + last);
+                snprintf(text + n, sizeof text - (size_t)n, "e-%d", front ? zeros + 54 : 0);
+                check_number(text);
+            }
+}
+
 /* Numbers halfway between two doubles, and just beside that, where any digit after the 17th may decide. */
 static void test_halfway(void **state)
 {
@@ -1492,29 +1511,49 @@ static void test_write_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hard_numbers),   cmocka_unit_test(test_halfway),
-        cmocka_unit_test(test_random_numbers), cmocka_unit_test(test_plain_numbers),
-        cmocka_unit_test(test_not_numbers),    cmocka_unit_test(test_compact_lines),
-        cmocka_unit_test(test_delimiters),     cmocka_unit_test(test_order),
-        cmocka_unit_test(test_shortest),       cmocka_unit_test(test_csr),
-        cmocka_unit_test(test_csc_and_coo),    cmocka_unit_test(test_symmetries),
-        cmocka_unit_test(test_arrays),         cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_duplicates),     cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_kind),           cmocka_unit_test(test_header),
-        cmocka_unit_test(test_words),          cmocka_unit_test(test_as_trs_mat),
-        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_sentences),
-        cmocka_unit_test(test_no_file),        cmocka_unit_test(test_locale),
-        cmocka_unit_test(test_threads),        cmocka_unit_test(test_wrong_lines),
-        cmocka_unit_test(test_far_errors),     cmocka_unit_test(test_long_lines),
+        cmocka_unit_test(test_hard_numbers),
+        cmocka_unit_test(test_halfway),
+        cmocka_unit_test(test_long_halfway),
+        cmocka_unit_test(test_random_numbers),
+        cmocka_unit_test(test_plain_numbers),
+        cmocka_unit_test(test_not_numbers),
+        cmocka_unit_test(test_compact_lines),
+        cmocka_unit_test(test_delimiters),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_shortest),
+        cmocka_unit_test(test_csr),
+        cmocka_unit_test(test_csc_and_coo),
+        cmocka_unit_test(test_symmetries),
+        cmocka_unit_test(test_arrays),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_duplicates),
+        cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_kind),
+        cmocka_unit_test(test_header),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_as_trs_mat),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_sentences),
+        cmocka_unit_test(test_no_file),
+        cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_wrong_lines),
+        cmocka_unit_test(test_far_errors),
+        cmocka_unit_test(test_long_lines),
         cmocka_unit_test(test_standard_input),
 #ifdef HAVE_LIBARCHIVE
-        cmocka_unit_test(test_packed),         cmocka_unit_test(test_collection_archive),
+        cmocka_unit_test(test_packed),
+        cmocka_unit_test(test_collection_archive),
         cmocka_unit_test(test_bomb),
 #endif
-        cmocka_unit_test(test_failing_memory), cmocka_unit_test(test_failing_memory_of_writer),
-        cmocka_unit_test(test_low_memory),     cmocka_unit_test(test_progress),
-        cmocka_unit_test(test_write_and_read), cmocka_unit_test(test_long_comment),
-        cmocka_unit_test(test_written_text),   cmocka_unit_test(test_write_to_descriptor),
+        cmocka_unit_test(test_failing_memory),
+        cmocka_unit_test(test_failing_memory_of_writer),
+        cmocka_unit_test(test_low_memory),
+        cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_write_and_read),
+        cmocka_unit_test(test_long_comment),
+        cmocka_unit_test(test_written_text),
+        cmocka_unit_test(test_write_to_descriptor),
         cmocka_unit_test(test_write_failures),
     };
     return cmocka_run_group_tests_name("mm", tests, make_directory, remove_directory);

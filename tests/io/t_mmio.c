@@ -115,6 +115,15 @@ static void test_whole_file(void **state)
     free(I);
     free(J);
     free(val);
+    static const char *const others[] = {"complex general\n2 2 1\n2 1 5 6\n",
+                                         "real symmetric\n2 2 1\n2 1 5\n"};
+    for (int k = 0; k < 2; k++) {
+        char file[100];
+        snprintf(file, sizeof file, "%%%%MatrixMarket matrix coordinate %s", others[k]);
+        fclose(file_with(file));
+        assert_int_equal(mm_read_unsymmetric_sparse(path, &M, &N, &nz, &val, &I, &J), -1);
+        assert_true(!I && !J && !val);
+    }
 }
 
 /* A file that cannot be written as a whole leaves the old one; a link is followed, and standard output that is closed does

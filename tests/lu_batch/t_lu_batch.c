@@ -775,6 +775,9 @@ static void test_refused(void **state)
     refused(trs_lu_batch_create(&none, lu, NULL, NULL), TRS_EARG);
     o = (trs_lu_batch_options){.reserved = {1}};
     refused(trs_lu_batch_create(&none, lu, &A, &o), TRS_EARG);
+    counter unused = {.fail_at = -1};
+    o = (trs_lu_batch_options){.memory = {.alloc = counted_memory(&unused).alloc}};
+    refused(trs_lu_batch_create(&none, lu, &A, &o), TRS_EARG);
     o = (trs_lu_batch_options){.memory_limit = 1000};
     refused(trs_lu_batch_create(&none, lu, &A, &o), TRS_EMEM);
     A.n--;
@@ -804,7 +807,13 @@ static void test_refused(void **state)
     refused(trs_lu_batch_solve(b, TRS_N, 1, &y, x, N, x + N, N, NULL), TRS_ESTATE);
     y.kept = 0, y.x_stride = 0;
     refused(trs_lu_batch_solve(b, TRS_N, 1, &y, x, N, x + N, N, NULL), TRS_EARG);
-    y.x_stride = N, y.val = NULL;
+    y.x_stride = INT64_MAX / 16;
+    refused(trs_lu_batch_solve(b, TRS_N, 1, &y, x, N, x + N, N, NULL), TRS_EARG);
+    y.x_stride = N;
+    const trs_exec threads = {.threads = -1}, layout = {.layout = (trs_layout)2};
+    refused(trs_lu_batch_solve(b, TRS_N, 1, &y, x, N, x + N, N, &threads), TRS_EARG);
+    refused(trs_lu_batch_solve(b, TRS_N, 1, &y, x, N, x + N, N, &layout), TRS_EARG);
+    y.val = NULL;
     refused(trs_lu_batch_solve(b, TRS_N, 1, &y, x, N, x + N, N, NULL), TRS_EARG);
     y.val = s.val, y.reserved[1] = 1;
     refused(trs_lu_batch_solve(b, TRS_N, 1, &y, x, N, x + N, N, NULL), TRS_EARG);

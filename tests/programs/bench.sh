@@ -418,7 +418,7 @@ check $? "a performance profile, and the ratios over the levels"
 grep -q '<h3>grid5:20</h3>' 'p&q.html' && grep -q 'choice for the host' 'p&q.html'
 check $? "a table a matrix in the page"
 
-run --quiet --csv=sizes.csv --plot=plots3 --solvers=cpu-serial,cpu-level grid5:8,16,12 bidiag:5
+run --quiet --csv=sizes.csv --plot=plots3 grid5:8,16,12 bidiag:5
 gives 0 "several sizes of a kind"
 [ "$(column sizes.csv matrix | uniq | tr '\n' ' ')" = "grid5:8 grid5:16 grid5:12 bidiag:5 " ]
 check $? "each of them is a matrix"
@@ -503,7 +503,7 @@ check $? "nor with --dense, where LU has a factorisation"
 rm -r tree/*_* tree/a/b/*_*
 
 # ---- what steps cost here --------------------------------------------------------------------------------
-run --cell-seconds=0.1 --calibrate machine
+run --cell-seconds=0.2 --calibrate machine
 gives 0 "--calibrate"
 [ "$(grep -cE '^cpu_(byte|cached|entry|full|row|latency|scatter) +[0-9.e-]+ +# s' machine)" = 7 ] && grep -q '^# gpu_byte .*not measured' machine
 check $? "the costs of the CPU are in the file, those of the GPU that is not there are not"
@@ -621,6 +621,19 @@ for wrong in '--dense 0' '--dense 5x' '--dense 100000' '--dense --lower 5' '--de
     run $wrong
     gives 1 "$wrong"
 done
+printf '%%%%MatrixMarket matrix coordinate complex general\n2 2 2\n1 1 1 2\n2 2 3 4\n' >complex.mtx
+run --precision=f32 complex.mtx
+[ "$status" != 0 ] && grep -q 'complex values cannot be converted to --precision=f32' out
+check $? "complex values in real precision"
+run grid5:x
+[ "$status" != 0 ] && grep -q 'grid5:x: the size is not a number' out
+check $? "a kind without a size"
+run --device=0 folder
+[ "$status" = 1 ] && grep -q -e '--cpu and --device exclude each other' err
+check $? "--cpu and --device"
+"$bench" --device=1000 folder >out 2>err
+[ $? = 1 ] && grep -q -e '^trisolve-bench: --device' err
+check $? "a device that no machine has"
 mkdir empty
 run empty
 gives 1 "an empty folder"

@@ -36,6 +36,9 @@ expect 0 'a complex matrix' "$info" arrow.mtx
 says out '8 entries, coordinate complex general'; says out '9 entries, 1 added'
 says out '^values +sum 12 -10 i, largest 13$'; says out '^triangle   none'
 says out '^lower +7 entries, 2 levels: widest 3'; says out '^upper +5 entries, 2 levels: widest 3'
+printf '%%%%MatrixMarket matrix coordinate integer general\n2 2 3\n1 1 9007199254740993\n2 1 9007199254740992\n2 2 -9007199254740995\n' >large.mtx
+expect 0 'integers that no double is' "$info" large.mtx
+says out '^stored +3 entries, 2 integers rounded to a double; read in'; says out 'largest 9007199254740996$'
 printf '%%%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n2 3\n' >chain.mtx
 expect 0 'an upper triangle without diagonal' "$info" chain.mtx; says out '^triangle   upper'
 says out '^upper +2 entries, 3 levels: widest 1 row,'; says out 'diagonal: 3 missing, 0 zero'

@@ -25,6 +25,12 @@ expect 0 'a real triangle' "$solve" "$m/superlu_airfoil2.mtx"; says out '613 lev
 expect 0 'lower of a general matrix' "$solve" --lower "$m/rdb3200l.mtx"; says out '80 levels'
 expect 0 'upper of a general matrix' "$solve" --upper "$m/rdb3200l.mtx"; says out 'upper triangle'
 expect 0 'unit diagonal' "$solve" --lower --unit "$m/impcol_a.mtx"; says out 'unit lower'
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 5\n1 1 2\n2 1 1\n1 2 1\n2 2 3\n2 2 1\n' >twice.mtx
+expect 1 'a unit diagonal of what is no triangle' "$solve" --unit twice.mtx; says err 'twice.mtx: not a triangle; --unit needs --lower or --upper$'
+printf '%%%%MatrixMarket matrix array real general\n2 1\n4\n10\n' >twice.rhs
+expect 0 'entries that are added' "$solve" --lower twice.mtx twice.rhs -o twice.sol; says twice.sol '^2$'
+[ "$(tail -n 2 twice.sol | tr '\n' ' ')" = '2 2 ' ] && ok 'x by their sum' || not_ok 'x by their sum'
+says out '^ +1 entry was added to another one in the same place$'
 expect 0 'single precision' "$solve" --precision=single "$m/superlu_airfoil2.mtx"; says out 'single precision'
 expect 0 'a named solver' "$solve" --solver=cpu-level "$m/seed5.mtx"; says out 'cpu-level'
 expect 0 'repeated' "$solve" --repeat=5 "$m/seed5.mtx"; says out 'median .* of 5'

@@ -62,8 +62,30 @@ static void test_bound(void **state)
     assert_true(least_bytes(&r, 3) == 12 * 900 + 52 * 100);
 }
 
+static void test_quantities(void **state)
+{
+    (void)state;
+    cell cells[CELLS] = {make_cell("lu-fullgrid", 1, 4e-3), make_cell("lu-submatrix", 1, 5e-3),
+                         make_cell("lu-fullgrid", 1, 6e-3), make_cell("lu-serial", 1, 7e-3)};
+    result r = {.count = CELLS, .cells = cells, .alloc = 3e-3, .copy = 2e-3};
+    cells[2].block = 32; /* another size of blocks is none of those that are compared */
+    for (int k = 0; k < CELLS; k++) cells[k].factor = 1e-3 * (10 + 36 * !k);
+    assert_true(fabs(quantity_of(&r, &cells[0], SOLVE_MS) - 50) < 1e-12); /* 46 + 4 */
+    assert_true(fabs(quantity_of(&r, NULL, ALLOC_MS) - 3) < 1e-12);
+    assert_true(fabs(quantity_of(&r, NULL, COPY_MS) - 2) < 1e-12);
+    assert_true(fabs(quantity_of(&r, NULL, SUBMATRIX_RATIO) - 4.6) < 1e-12);
+    assert_true(isnan(quantity_of(&r, NULL, SOLVE_MS)));
+    r.kind = TRS_LOWER; /* is not factored */
+    assert_true(fabs(quantity_of(&r, &cells[0], SOLVE_MS) - 4) < 1e-12);
+    cells[1].status = TRS_ESUPPORT;
+    r.alloc = 0;
+    assert_true(isnan(quantity_of(&r, NULL, SUBMATRIX_RATIO)));
+    assert_true(isnan(quantity_of(&r, NULL, ALLOC_MS)));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice), cmocka_unit_test(test_bound)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice), cmocka_unit_test(test_bound),
+                                       cmocka_unit_test(test_quantities)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

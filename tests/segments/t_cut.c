@@ -125,6 +125,23 @@ static void test_cuts(void **state)
         }
 }
 
+/* In a triangle of few rows no cut pays, and none is made unless one is needed. */
+static void test_no_cut(void **state)
+{
+    (void)state;
+    enum { FEW_ROWS = 37 };
+    if (!has_cuda_solvers()) skip();
+    for (int d = 0; d < DAGS; d++) {
+        random_t r = {(uint64_t)d};
+        trs_context ctx = {.threads = 1, .nrhs = 1};
+        model m = model_of(&dags[d], FEW_ROWS, false, &r);
+        trs_operator s = operator_of(&ctx, &m, false);
+        if (cut_of(&s, false)) fail_msg("%s with %d rows is cut", dags[d].name, FEW_ROWS);
+        trs_operator_free(&s);
+        model_free(&m);
+    }
+}
+
 /* Rows that depend on few others, then full ones: the tail must be about the full ones. */
 static void test_dense_end(void **state)
 {
@@ -180,6 +197,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_no_cut),
         cmocka_unit_test(test_dense_end),
         cmocka_unit_test(test_thin_end),
     };

@@ -3,6 +3,7 @@
  * triangles, N, T, H, four types.  Residuals are accumulated in long double and printed. */
 #include "config.h"
 
+#include "tests/common/counter.h"
 #include "tests/common/report.h"
 
 #include "core/plan.h"
@@ -212,8 +213,12 @@ static int try(const cell *c, double *worst)
                        .kind = c->triangle};
     trs_mat first = m;
     if (there) first.val = one;
-    const trs_options o = {
-        .solver = c->solver->name, .ops = 1u << c->op, .nrhs = c->nrhs, .layout = c->layout};
+    counter memory = {.fail_at = -1};
+    const trs_options o = {.solver = c->solver->name,
+                           .ops = 1u << c->op,
+                           .nrhs = c->nrhs,
+                           .layout = c->layout,
+                           .device_memory = counted_device_memory(&memory)};
     trs_plan *p;
     int rc = trs_plan_create(&p, &first, &o);
     if (!rc) rc = trs_plan_analyse(p);
@@ -223,6 +228,7 @@ static int try(const cell *c, double *worst)
     if (!rc) rc = solve_and_check(c, p, &m, B, X, worst);
     check_refusal(c, rc);
     trs_plan_destroy(p);
+    assert_int_equal(memory.live, 0);
     free(A);
     free(one);
     free(B);
@@ -402,19 +408,40 @@ static void permuted_general(void **state)
     over_general(SHIFTED, 0, 6);
 }
 
-/* A pivot that is not finite is named: LAPACK itself does not look for NaN. */
-static void not_finite(void **state)
+/* The pivot of the diagonal matrix whose number `bad` is v, the others 2, is refused, and its row is named. */
+static void refuse_pivot(const trs_solver *s, trs_dtype t, int bad, double re, double im)
 {
-    const double A[9] = {2, 0, 0, 0, NAN, 0, 0, 0, 2};
-    const trs_mat m = {.n = 3, .val = A, .ld = 3, .base = 1, .format = TRS_DENSE};
-    char why[200];
+    enum { N = 3 };
+    double A[2 * N * N] = {0};
+    char row[20];
     trs_plan *p;
-    (void)state;
-    if (!trs_solver_available(trs_solver_named("lapack-getrf"), 0, why, sizeof why)) skip();
-    assert_int_equal(trs_plan_create(&p, &m, &(trs_options){.solver = "lapack-getrf"}), TRS_OK);
-    assert_int_equal(trs_plan_analyse(p), TRS_EPIVOT);
-    assert_non_null(strstr(trs_message(), "row 2"));
+    for (int k = 0; k < N; k++) put(A, t, k * (N + 1), 2, 0);
+    put(A, t, bad * (N + 1), re, im);
+    snprintf(row, sizeof row, "row %d", bad + 1);
+    const trs_mat m = {.n = N, .val = A, .ld = N, .base = 1, .dtype = t, .format = TRS_DENSE};
+    assert_int_equal(trs_plan_create(&p, &m, &(trs_options){.solver = s->name}), TRS_OK);
+    const int rc = trs_plan_analyse(p);
+    if (rc != TRS_ESUPPORT && (rc != TRS_EPIVOT || !strstr(trs_message(), row)))
+        fail_msg("%s %s: %g + %g i in %s gives %d, %s", s->name, type_name[t], re, im, row, rc,
+                 trs_message());
     trs_plan_destroy(p);
+}
+
+/* Zero, and what is not finite, which LAPACK and cuSOLVER do not look for; the last pivot, too. */
+static void bad_pivots(void **state)
+{
+    (void)state;
+    for (int k = 0; trs_solver_at(k); k++) {
+        const trs_solver *s = trs_solver_at(k);
+        if (!is_tested(s, TRS_GENERAL_DENSE)) continue;
+        for (int v = 0; v < 12; v++) {
+            const trs_dtype t = (trs_dtype)(v % 4);
+            refuse_pivot(s, t, v / 4, 0, 0);
+            refuse_pivot(s, t, v / 4, NAN, 0);
+            refuse_pivot(s, t, v / 4, -INFINITY, 0);
+            if (t == TRS_C64 || t == TRS_C32) refuse_pivot(s, t, v / 4, 2, NAN);
+        }
+    }
 }
 
 static void automatic_choice(void **state)
@@ -619,7 +646,7 @@ int main(void)
         cmocka_unit_test(hilbert_general),
         cmocka_unit_test(growth_general),
         cmocka_unit_test(permuted_general),
-        cmocka_unit_test(not_finite),
+        cmocka_unit_test(bad_pivots),
         cmocka_unit_test(automatic_choice),
         cmocka_unit_test(automatic_choice_on_a_device),
         cmocka_unit_test(a_singular_matrix_can_be_updated),

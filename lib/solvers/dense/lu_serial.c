@@ -95,10 +95,12 @@ static int FN(update)(trs_instance *inst)
     T *A = inst->data;
     memcpy(A, inst->op->full, (size_t)(n * n) * sizeof *A);
     const double most = FN(largest)(A, n, false), start = trs_now();
+    /* of a matrix with a NaN or an infinity the pivots that are not finite are bad, and those that are zero */
+    const double tiny = isfinite(most) ? eps * most : 0;
     for (int64_t i = 0; i < n; i++) {
         T *l = A + i * n; /* column i */
         double pivot = cabs((double complex)l[i]);
-        if (!(pivot > eps * most) || isinf(pivot)) return trs_general_judge(inst, INFINITY, i);
+        if (!(pivot > tiny) || isinf(pivot)) return trs_general_judge(inst, INFINITY, i);
         for (int64_t j = i + 1; j < n; j++) l[j] /= l[i];
         for (int64_t k = i + 1; k < n; k++) {
             T *a = A + k * n, u = a[i]; /* column k */

@@ -8,5 +8,5 @@ EXTRA_DIST += lib/solvers/supernodal/README.md
 
 # tests
 if HAVE_CMOCKA
-check_PROGRAMS += tests/supernodal/t_supernodal
+check_PROGRAMS += tests/supernodal/t_supernodal tests/supernodal/t_chains
 endif

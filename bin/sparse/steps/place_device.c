@@ -1,4 +1,4 @@
-/* place.c: copies of a problem on a device. */
+/* place_device.c: copies of a problem on a device. */
 #include "config.h"
 
 #include "place.h"
