@@ -143,7 +143,7 @@ static double identity_error(const trs_lu *lu, const full *A)
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
             zz sum = -A->a[P[i] + n * Q[j]];
-            most = fmax(most, cabs(sum));
+            most = larger(most, cabs(sum));
             for (int k = 0; k <= i && k <= j; k++) sum += L.a[i + n * k] * U.a[k + n * j];
             if (!(cabs(sum) <= worst)) worst = cabs(sum);
         }
