@@ -1,7 +1,6 @@
 /* static.c: the pattern of L and U for pivots on the diagonal, whose numbers are computed as for new values.
  *
- * Most of the time of a library goes into numbers, and on a device's behalf it uses one core.  With the pivots known in
- * advance,
+ * Most of the time of a library goes into numbers, for which KLU and UMFPACK use one core.  With the pivots known in advance,
  *
  *     (L U)(k, m) = A(P(k), P(m))      or      L L^H = A(P, P),
  *
