@@ -138,6 +138,7 @@ staged_and_moved() {
     done
 }
 step_installed() { # staged, and moved
+    rm -rf "$logs"/prefix.*
     quietly installed staged_and_moved "$(mktemp -d "$logs/prefix.XXXXXX")" || return 1
     [ "$(grep -c '^1\.\.' "$logs/installed.log")" = 2 ] && ! grep -B1 -A9 '^not ok' "$logs/installed.log"
 }
