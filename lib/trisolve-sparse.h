@@ -538,10 +538,11 @@ typedef struct trs_info {
     int64_t solves;
     /* the number of such solves at which the plan grows for an op; 0: it does not, or no more */
     int64_t grows_at;
-    /* with trs_options.sweeps, a bound of the error that they leave, apart from rounding: max |x -
-     * T^-1 b| <= sweep_error max |T^-1 b| for every b.  It is max |N|^(k+1) 1 with N = D^-1 (T - D),
-     * the largest over both groups of ops, of the last values that did not come in the order of a
-     * stream.  It can be above 1 although an iteration gains from the sweeps.  Else 0 */
+    /* with trs_options.sweeps = k, a bound of the error that they leave, apart from rounding:
+     * max |x - T^-1 b| <= sweep_error max |T^-1 b| for every b.  It is the largest number of
+     * |N|^(k+1) 1 with N = D^-1 (T - D), for both groups of ops, and of the last values that did
+     * not come in the order of a stream.  An iteration may converge though it is above 1.  Else
+     * 0 */
     double sweep_error;
     /* reserved for new members; always zero */
     int64_t reserved[1];
@@ -1330,9 +1331,9 @@ typedef struct trs_ilu_options {
  * b, 2 <= b <= 8, has such blocks.  In other matrices with n >= 1000, b is the largest number up to
  * 8 that divides n and for which blocks with an entry are full to nine tenths in the mean; what
  * they lack becomes an entry, with the value zero before.  Factors are by numbers if opt->block is
- * 1, with fill, an ordering, a named solver, sweeps, TRS_PIVOT_SKIP or TRS_PIVOT_REPLACE.  On a device
- * blocks are not searched for: those of a BSR, and opt->block, count.  It takes factors by numbers
- * if blocks have more than 64 products each.  The host makes the pattern.
+ * 1, with fill, an ordering, a named solver, sweeps, TRS_PIVOT_SKIP or TRS_PIVOT_REPLACE.  On a
+ * device blocks are not searched for: those of a BSR, and opt->block, count.  It takes factors by
+ * numbers if blocks have more than 64 products each.  The host makes the pattern.
  * IC(0) is by blocks in the same cases.  M is that of ILU(0), but an update reads only the lower
  * triangle of A and does half the products.  The same L and U solve with every op, also with TRS_T
  * if A is complex.  Rows are not exchanged: a diagonal block that is not positive definite is a bad

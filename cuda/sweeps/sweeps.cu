@@ -186,7 +186,9 @@ static int build(trs_instance *inst)
     trs_operator_hold(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
     const trs_tri *L = &inst->op->tri;
     const int64_t each = L->n ? L->nnz / L->n : 0; /* entries of a row */
-    d->lanes = each < 4 ? 1 : each < 16 ? 4 : each < 64 ? 16 : 32;
+    d->lanes = 1;
+    while (d->lanes < 16 && each >= 4 * d->lanes) d->lanes *= 4;
+    if (each >= 64) d->lanes = 32;
     return TRS_OK;
 }
 
