@@ -434,8 +434,19 @@ typedef struct trs_options {
      * Plans of general matrices, and plans with solver, measure, bitwise, TRS_PIVOT_SKIP or
      * TRS_ORDER_LEVEL do not grow.  Unless solves says otherwise, they are made for many solves. */
     int64_t solves;
+    /* 0: solves are exact but for rounding.  k > 0: they approximate x by k Jacobi sweeps,
+     *    x = D^-1 b;   k times:  x = D^-1 (b - (T - D) x),   D = diag (T),
+     * in place of a solver.  A sweep is a product with the triangle, whose rows do not wait for one
+     * another: this may pay for incomplete factors that have many levels, in an iteration that
+     * corrects x.  It is for triangles, with neither solver nor measure, and without
+     * TRS_PIVOT_SKIP.  x is exact if k is at least the number of levels - 1; trs_info.sweep_error
+     * bounds its error before.  Each op of a triangle has the same polynomial, so that L L^H
+     * remains Hermitian.  Such plans cannot be saved.
+     * Source: Anzt, Chow and Dongarra 2015 (Iterative sparse triangular solves for
+     * preconditioning). */
+    int64_t sweeps;
     /* must be zero; reserved for new members */
-    int64_t reserved[7];
+    int64_t reserved[6];
 } trs_options;
 
 /* trs_options.solves: so many that only the time of a solve counts */
@@ -527,8 +538,14 @@ typedef struct trs_info {
     int64_t solves;
     /* the number of such solves at which the plan grows for an op; 0: it does not, or no more */
     int64_t grows_at;
+    /* with trs_options.sweeps = k, a bound of the error that they leave, apart from rounding:
+     * max |x - T^-1 b| <= sweep_error max |T^-1 b| for every b.  It is the largest number of
+     * |N|^(k+1) 1 with N = D^-1 (T - D), for both groups of ops, and of the last values that did
+     * not come in the order of a stream.  An iteration may converge though it is above 1.  Else
+     * 0 */
+    double sweep_error;
     /* reserved for new members; always zero */
-    int64_t reserved[2];
+    int64_t reserved[1];
 } trs_info;
 
 /* Check a triangle and copy it.
@@ -1314,9 +1331,9 @@ typedef struct trs_ilu_options {
  * b, 2 <= b <= 8, has such blocks.  In other matrices with n >= 1000, b is the largest number up to
  * 8 that divides n and for which blocks with an entry are full to nine tenths in the mean; what
  * they lack becomes an entry, with the value zero before.  Factors are by numbers if opt->block is
- * 1, with fill, an ordering, a named solver, TRS_PIVOT_SKIP or TRS_PIVOT_REPLACE.  On a device
- * blocks are not searched for: those of a BSR, and opt->block, count.  It takes factors by numbers
- * if blocks have more than 64 products each.  The host makes the pattern.
+ * 1, with fill, an ordering, a named solver, sweeps, TRS_PIVOT_SKIP or TRS_PIVOT_REPLACE.  On a
+ * device blocks are not searched for: those of a BSR, and opt->block, count.  It takes factors by
+ * numbers if blocks have more than 64 products each.  The host makes the pattern.
  * IC(0) is by blocks in the same cases.  M is that of ILU(0), but an update reads only the lower
  * triangle of A and does half the products.  The same L and U solve with every op, also with TRS_T
  * if A is complex.  Rows are not exchanged: a diagonal block that is not positive definite is a bad

@@ -39,6 +39,8 @@ static const char help[] =
     "                         method\n"
     "      --block=B          block size of ilu0, ic0, dilu and jacobi; 1: numbers\n"
     "                         (default: that of the matrix)\n"
+    "      --sweeps=K         solve with incomplete factors by K Jacobi sweeps each, which\n"
+    "                         approximate it\n"
     "      --ordering=NAME    ordering of complete factors: amd, colamd, metis,\n"
     "                         nesdis, natural, best\n"
     "      --krylov=METHOD    cg, minres, gmres, fgmres or bicgstab, preconditioned by\n"
@@ -234,7 +236,8 @@ enum {
     DEVICE = 8192,
     DROP_TOL = 16384,
     FILL = 32768,
-    BLOCK = 65536
+    BLOCK = 65536,
+    SWEEPS = 131072
 };
 
 #define AT(member)    offsetof(arguments, member)
@@ -264,6 +267,7 @@ static const option_row rows[] = {
      .what = "--ilu-ordering needs natural, rcm or multicolour, but got"},
     {"drop-tol", 0, TEXT, take_positive, .member = AT(drop_tol), .bits = DROP_TOL, NUMBERS(0, 1e9)},
     {"block", 0, TEXT, take_whole, .member = AT(block), .bits = BLOCK, NUMBERS(1, 8)},
+    {"sweeps", 0, TEXT, take_whole, .member = AT(sweeps), .bits = SWEEPS, NUMBERS(1, 1e6)},
     {"fill", 0, TEXT, take_positive, .member = AT(fill), .bits = FILL, NUMBERS(0, 1e18)},
     {"precision", 0, TEXT, take_precision, .what = "--precision needs double or single, but got"},
     {"solver", 0, TEXT, take_solver, .bits = SOLVER,
@@ -302,6 +306,7 @@ static const exclusion exclusions[] = {
      "--pivot excludes --refine, --cond and --det: it solves with another matrix"},
     {FACTOR, PLAN_FILE, "--save-plan and --load-plan are only for triangles"},
     {MEASURE, SOLVER, "--measure and --solver exclude each other"},
+    {SWEEPS, SOLVER | MEASURE | WISDOM, "--sweeps excludes --solver, --measure and --wisdom"},
     {WISDOM, SOLVER | PLAN_FILE,
      "--wisdom excludes --solver, --save-plan and --load-plan: it chooses the solver"},
     {KRYLOV, REFINED | COND | LOWER | UPPER | PIVOT,
@@ -310,6 +315,16 @@ static const exclusion exclusions[] = {
      "--steps and --device are only for factors, not for triangles"},
     {0, 0, NULL},
 };
+
+/* Options of incomplete factors alone. */
+static void check_incomplete(const arguments *a, unsigned given)
+{
+    if (given & DROP_TOL && !a->drops) wrong("--drop-tol needs --factor=ilut or ict", NULL);
+    if (is_incomplete(a->method)) return;
+    if (given & FILL) wrong("--fill needs incomplete factors", NULL);
+    if (given & BLOCK) wrong("--block needs incomplete factors", NULL);
+    if (given & SWEEPS) wrong("--sweeps needs incomplete factors", NULL);
+}
 
 /* What the options mean together. */
 static void complete(arguments *a, unsigned given)
@@ -323,9 +338,7 @@ static void complete(arguments *a, unsigned given)
     const char last = incomplete ? a->method[strlen(a->method) - 1] : 0;
     a->drops = last == 't';
     if (last >= '0' && last <= '9') a->level = last - '0';
-    if (given & DROP_TOL && !a->drops) wrong("--drop-tol needs --factor=ilut or ict", NULL);
-    if (given & FILL && !incomplete) wrong("--fill needs incomplete factors", NULL);
-    if (given & BLOCK && !incomplete) wrong("--block needs incomplete factors", NULL);
+    check_incomplete(a, given);
 }
 
 static bool is_standard_input(const char *file)

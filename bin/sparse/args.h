@@ -29,6 +29,7 @@ typedef struct arguments {
     bool drops;                    /* they drop small entries, from the method's name */
     double drop_tol, fill;         /* as in trs_ilu_options */
     int block;                     /* the same */
+    int sweeps;                    /* of incomplete factors, as in trs_options */
     trs_ilu_ordering ilu_ordering; /* of incomplete factors */
     int device;       /* where the matrix and the vectors are: TRS_HOST or TRS_CUDA(k) */
     int steps;        /* of a time loop, after the first solve */

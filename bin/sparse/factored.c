@@ -77,6 +77,7 @@ static int factor_incompletely(const arguments *a, const problem *p, const trs_m
         opt.drop_tol = a->drop_tol;
     }
     opt.fill_factor = a->fill;
+    opt.plan.sweeps = a->sweeps;
     if (a->krylov) opt.plan.nrhs = 1; /* columns are solved one by one */
     return trs_ilu(lu, A, &opt);
 }

@@ -9,11 +9,13 @@
 
 #ifdef HAVE_JANSSON
 
-static json_t *triangle_json(const trs_info *i)
+static json_t *triangle_json(const report *r, const trs_info *i)
 {
-    return json_pack("{s:I, s:I, s:I, s:I}", "entries", (json_int_t)i->nnz, "levels",
-                     (json_int_t)i->levels, "widest", (json_int_t)i->widest, "longest_row",
-                     (json_int_t)i->longest);
+    json_t *j = json_pack("{s:I, s:I, s:I, s:I}", "entries", (json_int_t)i->nnz, "levels",
+                          (json_int_t)i->levels, "widest", (json_int_t)i->widest, "longest_row",
+                          (json_int_t)i->longest);
+    if (r->args->sweeps) json_object_set_new(j, "sweep_error", document_number(i->sweep_error));
+    return j;
 }
 
 /* ---- the problem, as far as it was read ------------------------------------------------------ */
@@ -50,9 +52,9 @@ static void add_solver(json_t *j, const report *r)
     json_object_update_new(j,
                            json_pack("{s:s, s:s, s:s, s:o, s:s}", "solver", r->solver, "reason",
                                      r->reason, "costs", r->costs, r->factored ? "L" : "triangle",
-                                     triangle_json(&r->l), "level_analysis", r->l.analysis));
+                                     triangle_json(r, &r->l), "level_analysis", r->l.analysis));
     if (!r->factored) return;
-    if (r->has_u) json_object_set_new(j, "U", triangle_json(&r->u));
+    if (r->has_u) json_object_set_new(j, "U", triangle_json(r, &r->u));
     json_object_set_new(j, "factor",
                         json_pack("{s:s, s:s}", "library", r->library, "ordering", r->ordering));
 }

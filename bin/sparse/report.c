@@ -186,6 +186,16 @@ void print_interrupted(const report *r)
     fprintf(out, "\n");
 }
 
+static void print_sweeps(FILE *out, const report *r)
+{
+    const int count = r->args->sweeps;
+    if (!count) return;
+    fprintf(out, "           %d %s: error at most %.2g of the largest number of L^-1 b", count,
+            trs_noun(count, "sweep", "sweeps"), r->l.sweep_error);
+    if (r->has_u) fprintf(out, ", %.2g of U^-1 b", r->u.sweep_error);
+    fprintf(out, "\n");
+}
+
 void print_text(const report *r)
 {
     FILE *out = report_stream(r);
@@ -199,6 +209,7 @@ void print_text(const report *r)
         if (r->has_u) print_levels(out, "U", &r->u);
     }
     fprintf(out, "solver     %s\n           %s\n", r->solver, r->reason);
+    print_sweeps(out, r);
     fprintf(out, "costs      %s\n", r->costs);
     print_times(out, r);
     if (r->pivots)

@@ -32,6 +32,7 @@ typedef struct trs_context {
     int nrhs;              /* announced, >= 1 */
     trs_layout layout;     /* announced */
     int solves_per_update; /* announced; 0: updates do not count */
+    int64_t sweeps;        /* Jacobi sweeps in place of a solve; 0: none */
     bool bitwise;          /* only solvers with TRS_CAP_BITWISE may be chosen */
     bool refreshes;        /* only solvers may be chosen that take new values without the host */
     bool patient;          /* for tests: the device may take any time to find levels */

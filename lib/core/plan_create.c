@@ -19,7 +19,7 @@ static int check_options(const trs_options *opt)
         !opt->device_memory.alloc != !opt->device_memory.free)
         return trs_fail(TRS_EARG, "create: one of memory's callbacks alloc and free is NULL");
     if (opt->nrhs < 0 || opt->threads < 0 || opt->memory_limit < 0 || opt->solves_per_update < 0 ||
-        opt->solves < 0)
+        opt->solves < 0 || opt->sweeps < 0)
         return trs_fail(TRS_EARG, "a negative number in the options");
     if (opt->threads > TRS_MOST_THREADS)
         return trs_fail(TRS_EARG, "%d threads are more than %d", opt->threads, TRS_MOST_THREADS);
@@ -44,6 +44,7 @@ static void copy_options(trs_plan *p, const trs_mat *mat, const trs_options *opt
     ctx->ops = opt->ops ? opt->ops : 1u << TRS_N;
     ctx->bitwise = opt->bitwise;
     ctx->solves_per_update = opt->solves_per_update;
+    ctx->sweeps = opt->sweeps;
     p->on_device = opt->device > 0;
     p->measure = opt->measure != 0;
     p->solves = opt->solves;
@@ -95,6 +96,22 @@ int trs_plan_find_solver(trs_plan *p, const char *name)
         return trs_fail(TRS_ESUPPORT, "%s cannot solve where B and X live on a device", name);
     if (!trs_solver_available(p->solver, p->ctx.device, why, sizeof why))
         return trs_fail(TRS_EDEVICE, "%s cannot run here: %s", name, why);
+    return TRS_OK;
+}
+
+/* Sweeps take the place of a solver: the one that does them is found here, and nowhere else. */
+static int find_sweeps(trs_plan *p, const trs_options *opt)
+{
+    char why[200];
+    if (p->general) return trs_fail(TRS_ESUPPORT, "sweeps are for triangles");
+    if (opt->solver || opt->measure)
+        return trs_fail(TRS_EARG, "sweeps take the place of solver and measure");
+    if (opt->pivot == TRS_PIVOT_SKIP || opt->order == TRS_ORDER_LEVEL)
+        return trs_fail(TRS_ESUPPORT, "sweeps go with neither TRS_PIVOT_SKIP nor TRS_ORDER_LEVEL");
+    p->solver = trs_solver_of_sweeps(p->on_device ? TRS_ON_CUDA : TRS_ON_CPU);
+    if (!p->solver) return trs_fail(TRS_EDEVICE, "this build has no CUDA");
+    if (!trs_solver_available(p->solver, p->ctx.device, why, sizeof why))
+        return trs_fail(TRS_EDEVICE, "%s cannot run here: %s", p->solver->name, why);
     return TRS_OK;
 }
 
@@ -194,7 +211,7 @@ static int create(trs_plan **plan, const trs_mat *mat, const trs_options *opt)
     pthread_mutex_init(&p->topo_lock, NULL);
     copy_options(p, mat, opt);
     rc = choose_pivots(p, opt, mat->dtype);
-    if (!rc) rc = trs_plan_find_solver(p, opt->solver);
+    if (!rc) rc = opt->sweeps ? find_sweeps(p, opt) : trs_plan_find_solver(p, opt->solver);
     if (!rc) rc = trs_check_device(opt->device);
     if (!rc) rc = trs_check_device(mat->device);
     if (!rc) rc = import(p, mat);

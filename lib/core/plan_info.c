@@ -205,6 +205,8 @@ static void fill_info(trs_plan *p, trs_info *info)
         const trs_side *side = &p->side[k];
         if (side->solves > info->solves) info->solves = side->solves;
         if (side->grows_at > info->grows_at) info->grows_at = side->grows_at;
+        const double error = side->instance.sweep_error;
+        if (!(error <= info->sweep_error)) info->sweep_error = error; /* a NaN is not less */
     }
     info->bytes_work = trs_work_bytes(p, p->ctx.nrhs);
     const trs_instance *last = &p->side[p->sides - 1].instance;

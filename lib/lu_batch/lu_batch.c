@@ -208,6 +208,7 @@ static int create(trs_lu_batch **batch, const trs_lu *lu, const trs_mat *A,
     *batch = NULL;
     if (!opt) opt = &defaults;
     if (!lu || !A) return trs_fail(TRS_EARG, "batch: lu or A is NULL");
+    if (lu->opt.sweeps) return trs_fail(TRS_ESUPPORT, "batch: the factors solve by sweeps");
     int rc = check_options(opt);
     if (!rc) rc = check_matrix(lu, A);
     if (rc) return rc;

@@ -111,9 +111,10 @@ typedef struct trs_instance { /* a solver built for an operator */
     trs_context *ctx;
     trs_operator *op;
     const struct trs_solver *solver;
-    bool refreshes;    /* as solver->refreshes; a build may find that it does not */
-    double growth;     /* which the update found; 0: the solver does not say */
-    int64_t breakdown; /* general matrices: the pivot at which LU broke down; -1: it did not */
+    bool refreshes;     /* as solver->refreshes; a build may find that it does not */
+    double growth;      /* which the update found; 0: the solver does not say */
+    double sweep_error; /* of solvers that approximate: the bound that the last update has found */
+    int64_t breakdown;  /* general matrices: the pivot at which LU broke down; -1: it did not */
     /* which the update took to factor, without copies; 0: the solver does not say */
     double seconds_factor;
     void *data; /* the solver's own */
@@ -151,6 +152,8 @@ typedef struct trs_solver {
     double quick;
     /* plans begin with it before even the levels are known, if X has at most so many numbers; 0: they do not */
     int64_t at_once;
+    bool
+        approximates; /* it does the sweeps of trs_options.sweeps.  Nothing lists, names or chooses it. */
     bool serial_bits; /* it gives the bits of cpu-serial, in whatever order it takes the rows */
     /* its estimate of what was built may differ from that before; then it may be replaced */
     bool reconsiders;
@@ -206,6 +209,7 @@ int trs_check_fit(const trs_solver *s, const trs_prospect *p); /* TRS_OK, or TRS
 #undef TRS_SOLVER
 const trs_solver *trs_solver_at(int k);               /* NULL past the end */
 const trs_solver *trs_solver_named(const char *name); /* NULL: none */
+const trs_solver *trs_solver_of_sweeps(trs_place place);
 int trs_solver_available(const trs_solver *s, int device, char *why, size_t size);
 
 /* ---- building one, for a plan or for another solver ---------------------------------------------- */

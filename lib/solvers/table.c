@@ -16,13 +16,23 @@ enum { COUNT = sizeof table / sizeof table[0] };
 
 const trs_solver *trs_solver_at(int k)
 {
-    return k >= 0 && k < COUNT ? table[k] : NULL;
+    if (k < 0) return NULL;
+    for (int j = 0; j < COUNT; j++)
+        if (!table[j]->approximates && k-- == 0) return table[j];
+    return NULL;
 }
 
 const trs_solver *trs_solver_named(const char *name)
 {
     for (int k = 0; k < COUNT; k++)
-        if (!strcmp(table[k]->name, name)) return table[k];
+        if (!table[k]->approximates && !strcmp(table[k]->name, name)) return table[k];
+    return NULL;
+}
+
+const trs_solver *trs_solver_of_sweeps(trs_place place)
+{
+    for (int k = 0; k < COUNT; k++)
+        if (table[k]->approximates && table[k]->place == place) return table[k];
     return NULL;
 }
 

@@ -219,6 +219,27 @@ def test_preconditioners_of_scipy(rng):
     assert sla.bicg(B, np.ones(1600), M=trisolve.ilu0(B, ops="NH"))[1] == 0
 
 
+def test_sweeps_are_a_polynomial_and_exact_in_the_end(rng):
+    n = 60
+    A = (sp.random(n, n, 0.1, random_state=rng.integers(1 << 30)) + 5 * sp.eye(n)).tocsr()
+    b = rng.standard_normal(n)
+    L = sp.tril(A, format="csr")
+    D, x = L.diagonal(), b / L.diagonal()
+    plan = trisolve.Plan(L, sweeps=3)
+    for _ in range(3):
+        x = (b - (L @ x - D * x)) / D
+    assert_allclose(plan.solve(b), x, rtol=1e-12)
+    N = abs(L - sp.diags(D)) / abs(D)[:, None]
+    bound = np.linalg.matrix_power(N.toarray(), 4).sum(axis=1).max()
+    assert_allclose(plan.info.sweep_error, bound, rtol=1e-12)
+    assert_allclose(trisolve.ilu0(A, sweeps=n).solve(b), trisolve.ilu0(A).solve(b), rtol=1e-10)
+    assert trisolve.Plan(L).info.sweep_error == 0
+    with pytest.raises(ValueError):
+        trisolve.Plan(L, sweeps=-1)
+    with pytest.raises(trisolve.UnsupportedError):
+        trisolve.splu(A, sweeps=2)
+
+
 def test_threads_share_factors(rng):
     A = laplacian(40)
     for M in (trisolve.splu(A.tocsc(), solves=trisolve.MANY), trisolve.ic0(A, solves=trisolve.MANY)):

@@ -61,6 +61,9 @@ class Plan(Solver):
     solves : int
         How many solves the plan is made for.  0: it begins with what is prepared fastest, and grows when that pays;
         1: it stays so; trisolve.MANY: it begins with the solver that is fastest.
+    sweeps : int
+        0: solves are exact but for rounding.  k > 0: they approximate x by k Jacobi sweeps, in place of a solver: for
+        `ilu0` and `ic0` of many levels in an iteration.  `info.sweep_error` bounds max |error| / max |x|.
 
     Raises
     ------

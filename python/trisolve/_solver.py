@@ -57,12 +57,14 @@ class PlanOptions(TypedDict, total=False):
     pivot_value: float
     measure: bool
     solves: int
+    sweeps: int
 
 
 def plan_options(place: int, *, ops: str = "N", solver: str | None = None,
                  device: int | Literal["cpu"] | None = None, nrhs: int = 1, layout: Layout = "F", threads: int = 0,
                  memory_limit: int = 0, order: Order = "auto", bitwise: bool = False, pivot: Pivot = "fail",
-                 pivot_value: float = 0.0, measure: bool = False, solves: int = 0) -> Any:
+                 pivot_value: float = 0.0, measure: bool = False, solves: int = 0,
+                 sweeps: int = 0) -> Any:
     """Put the options of a plan into a trs_options, on trs_mat.device = place by default; Plan tells what they mean."""
     device = place if device is None else 0 if device == "cpu" else whole(device, "device") + 1
     bits = sum(1 << pick(OPS, op, "each of ops") for op in set(ops))
@@ -70,7 +72,7 @@ def plan_options(place: int, *, ops: str = "N", solver: str | None = None,
         solver=solver.encode() if solver else None, device=device, ops=bits, nrhs=whole(nrhs, "nrhs"),
         threads=whole(threads, "threads"), layout=pick(LAYOUTS, layout, "layout"), memory_limit=memory_limit,
         order=pick(ORDERS, order, "order"), bitwise=bitwise, pivot=pick(PIVOTS, pivot, "pivot"),
-        pivot_value=pivot_value, measure=measure, solves=solves)
+        pivot_value=pivot_value, measure=measure, solves=solves, sweeps=whole(sweeps, "sweeps"))
 
 
 class PerThread(threading.local):

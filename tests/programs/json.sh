@@ -36,6 +36,7 @@ document 0 'an empty one' "$solve" --json empty.mtx
 document 0 'a permuted one' "$solve" --json permuted.mtx
 document 0 'skipped pivots' "$solve" --json --pivot=skip zero.mtx; says out '"bad_pivots": 1'
 document 0 'a time loop' "$solve" --json --krylov=cg --steps=2 "$m/1138_bus.mtx"; says out '"update_seconds"'
+document 0 'sweeps' "$solve" --json --krylov=cg --sweeps=5 "$m/1138_bus.mtx"; says out '"sweep_error": 0\.'
 document 3 'no convergence' "$solve" --json --krylov=cg --maxit=3 "$m/1138_bus.mtx"; says out '"converged": false'
 document 3 'divergence' "$solve" --json --factor=ilu0 --refine=200 "$m/rdb3200l.mtx"; says out '"refinement_stopped": "diverged"'
 document 3 'overflow' "$solve" --json tiny.mtx huge.mtx; says out '"backward_error": null'

@@ -106,6 +106,13 @@ expect 0 'ILUT, no more entries than A' "$solve" --krylov=gmres --factor=ilut --
 expect 0 'diagonal blocks' "$solve" --krylov=gmres --factor=dilu --block=2 "$any"; says out '^factor  *DILU, blocks of 2, ordering natural'
 says out '^solver  *blocks$'
 expect 0 'the diagonal' "$solve" --krylov=gmres --factor=jacobi --maxit=1000 "$any"; says out '^factor  *Jacobi, blocks of 1'
+expect 0 'five sweeps' "$solve" --krylov=cg --factor=ic0 --sweeps=5 "$spd"; says out '^solver  *cpu-sweeps$'
+says out '5 sweeps: error at most 0[0-9.]* of the largest number of L.-1 b$'
+check below "$(number 'cg,')" 200
+expect 0 'as many as levels' "$solve" --krylov=gmres --sweeps=300 "$any"
+says out '300 sweeps: error at most 0 of the largest number of L.-1 b, 0 of U.-1 b$'
+expect 1 'sweeps of complete factors' "$solve" --factor=klu --sweeps=2 "$any"; says err 'sweeps needs incomplete factors'
+expect 1 'sweeps by a solver' "$solve" --factor=ilu0 --sweeps=2 --solver=cpu-serial "$any"; says err 'sweeps excludes'
 expect 1 'blocks of complete factors' "$solve" --factor=klu --block=2 "$any"; says err 'block needs incomplete factors'
 expect 1 'a tolerance of levels' "$solve" --factor=ilu1 --drop-tol=0.1 "$any"; says err 'ilut or ict'
 expect 1 'fill of complete factors' "$solve" --factor=umfpack --fill=2 "$any"; says err 'incomplete factors'

@@ -16,7 +16,9 @@
 
 static void describe_named(trs_plan *p, const trs_shape *shape)
 {
-    const char *why = p->info.analyses ? "kept, as other rows are left out" : "named by the caller";
+    const char *why = "named by the caller";
+    if (p->info.analyses) why = "kept, as other rows are left out";
+    if (p->ctx.sweeps) why = "sweeps, as the caller asked";
     trs_describe_shape(p->reason, sizeof p->reason, shape);
     trs_plan_say(p, ": %s", why);
 }

@@ -57,7 +57,7 @@ static bool may_have_blocks(const trs_ilu_options *opt)
 {
     if (is_diagonal(opt->method)) return true;
     return (opt->method == TRS_ILU0 || opt->method == TRS_IC0) && opt->level == 0 &&
-           opt->ordering == TRS_ILU_NATURAL && !opt->plan.solver &&
+           opt->ordering == TRS_ILU_NATURAL && !opt->plan.solver && !opt->plan.sweeps &&
            opt->plan.pivot == TRS_PIVOT_FAIL && opt->block != 1;
 }
 
@@ -586,12 +586,11 @@ static int check_block(const trs_ilu_options *opt)
     if (opt->block > 1 && !may_have_blocks(opt))
         return trs_fail(TRS_EARG,
                         "block is of TRS_DILU, TRS_BLOCK_JACOBI, and of TRS_ILU0 and TRS_IC0 "
-                        "without fill, ordering, solver and other pivots");
+                        "without fill, ordering, solver, sweeps and other pivots");
     if (!diagonal) return TRS_OK;
-    if (opt->level || opt->ordering || plan->solver || plan->pivot)
-        return trs_fail(
-            TRS_EARG,
-            "TRS_DILU and TRS_BLOCK_JACOBI take neither level, ordering, solver nor pivot");
+    if (opt->level || opt->ordering || plan->solver || plan->sweeps || plan->pivot)
+        return trs_fail(TRS_EARG, "TRS_DILU and TRS_BLOCK_JACOBI take neither level, ordering, "
+                                  "solver, sweeps nor pivot");
     return TRS_OK;
 }
 

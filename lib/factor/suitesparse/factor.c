@@ -588,6 +588,7 @@ static int factor_new(trs_lu **lu, const trs_mat *A, const trs_factor_options *o
     if (rc) return rc;
     if ((unsigned)opt->on_growth > TRS_GROWTH_REFACTOR || !(opt->growth_limit >= 0))
         return trs_fail(TRS_EARG, "on_growth or growth_limit out of range");
+    if (opt->plan.sweeps) return trs_fail(TRS_ESUPPORT, "sweeps are for incomplete factors");
     rc = take_signs(*lu, A, opt);
     if (rc) return rc;
     (*lu)->single = opt->single != 0;
