@@ -444,6 +444,25 @@ static void bad_pivots(void **state)
     }
 }
 
+/* An infinity, and a zero after it or before, where nothing becomes NaN: the message has the first. */
+static void first_of_two_bad_pivots(void **state)
+{
+    (void)state;
+    const double A[2][9] = {{1, 0, 0, 0, INFINITY, 0, 0, 0, 0}, {1, 0, 0, 0, 0, 0, 0, 0, INFINITY}};
+    for (int k = 0; trs_solver_at(k); k++) {
+        const trs_solver *s = trs_solver_at(k);
+        if (s->place != TRS_ON_CPU || !is_tested(s, TRS_GENERAL_DENSE)) continue;
+        for (int v = 0; v < 2; v++) {
+            const trs_mat m = {.n = 3, .val = A[v], .ld = 3, .format = TRS_DENSE, .base = 1};
+            trs_plan *p;
+            assert_int_equal(trs_plan_create(&p, &m, &(trs_options){.solver = s->name}), TRS_OK);
+            assert_int_equal(trs_plan_analyse(p), TRS_EPIVOT);
+            assert_non_null(strstr(trs_message(), "row 2"));
+            trs_plan_destroy(p);
+        }
+    }
+}
+
 static void automatic_choice(void **state)
 {
     const double A[4] = {0, 1, 1, 0}, b[2] = {3, 5};
@@ -647,6 +666,7 @@ int main(void)
         cmocka_unit_test(growth_general),
         cmocka_unit_test(permuted_general),
         cmocka_unit_test(bad_pivots),
+        cmocka_unit_test(first_of_two_bad_pivots),
         cmocka_unit_test(automatic_choice),
         cmocka_unit_test(automatic_choice_on_a_device),
         cmocka_unit_test(a_singular_matrix_can_be_updated),

@@ -96,7 +96,8 @@ static int update(trs_instance *inst, void *stream)
     trs_blas_end(&limit);
     inst->seconds_factor = trs_now() - start;
     if (info < 0) return trs_fail(TRS_ELIBRARY, "xGETRF refuses argument %d", -info);
-    const int64_t row = info ? info - 1 : first_not_finite(t, d->lu);
+    const int64_t odd = first_not_finite(t, d->lu), zero = (int64_t)info - 1;
+    const int64_t row = odd < 0 || (zero >= 0 && zero < odd) ? zero : odd;
     return trs_general_judge(inst, row < 0 ? 1 : INFINITY, row);
 }
 
