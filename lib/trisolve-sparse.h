@@ -898,7 +898,7 @@ typedef struct trs_batch {
  * be captured in a CUDA graph; with bad they wait.  Several threads may share the plan.  The same
  * input gives the same bits.  On a device one launch serves all systems.  A system needs no
  * analysis and no memory of its own.
- * Returns TRS_OK, TRS_EARG, TRS_ESUPPORT, TRS_EMEM, TRS_EDEVICE, or:
+ * Returns TRS_OK, TRS_EARG, TRS_ESUPPORT (also of a plan with sweeps), TRS_EMEM, TRS_EDEVICE, or:
  *     TRS_ESTATE ; the plan is not analysed, op is not one of trs_options.ops, or the first call
  *         happens while the stream is captured.
  *     TRS_EPIVOT ; a pivot is bad, see bad.  On a device only if bad is not NULL. */
@@ -1691,8 +1691,8 @@ typedef struct trs_lu_batch_options {
  * Returns TRS_OK, TRS_EARG, TRS_EMATRIX (A is not well formed), TRS_EDEVICE, or:
  *     TRS_ESTATE ; lu has no factors.
  *     TRS_EMEM ; out of memory, or more needed than memory_limit.
- *     TRS_ESUPPORT ; A is neither CSR nor CSC, lu was made with boost, or on a device there are
- *         more than 2^30 products or 2^31 - 2 entries. */
+ *     TRS_ESUPPORT ; A is neither CSR nor CSC, lu was made with boost or sweeps, or on a device
+ *         there are more than 2^30 products or 2^31 - 2 entries. */
 TRS_API int trs_lu_batch_create(trs_lu_batch **batch, const trs_lu *lu, const trs_mat *A,
                                 const trs_lu_batch_options *opt);
 

@@ -124,8 +124,9 @@ typedef struct trs_factor_options {
  *         not positive definite.  The message names a row ("klu": a column), counted from A->base.
  *     TRS_EGROWTH ; "static" was requested, and the pivots on the diagonal do not suit A.
  *     TRS_ESUPPORT ; the method or ordering is unknown or not in this build; "static" was
- *         requested and opt->plan is not for a device; or, with opt->single, a number of L or U
- *         is beyond the range of single precision. */
+ *         requested on the host and A is neither CSR nor CSC, or with opt->single or
+ *         TRS_PIVOT_SKIP; opt->plan.sweeps is not 0; or, with opt->single, a number of L or U is
+ *         beyond the range of single precision. */
 TRS_API int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt);
 
 /* Compute the Schur complement of some rows s of A, and factor A(r, r), where r are the other rows:
