@@ -109,7 +109,9 @@ static int find_sweeps(trs_plan *p, const trs_options *opt)
     if (opt->pivot == TRS_PIVOT_SKIP || opt->order == TRS_ORDER_LEVEL)
         return trs_fail(TRS_ESUPPORT, "sweeps go with neither TRS_PIVOT_SKIP nor TRS_ORDER_LEVEL");
     p->solver = trs_solver_of_sweeps(p->on_device ? TRS_ON_CUDA : TRS_ON_CPU);
-    if (!p->solver) return trs_fail(TRS_EDEVICE, "this build has no CUDA");
+    if (!p->solver)
+        return trs_fail(TRS_ESUPPORT, "this build has no sweeps %s",
+                        p->on_device ? "on a device" : "on the host");
     if (!trs_solver_available(p->solver, p->ctx.device, why, sizeof why))
         return trs_fail(TRS_EDEVICE, "%s cannot run here: %s", p->solver->name, why);
     return TRS_OK;
