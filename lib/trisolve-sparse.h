@@ -438,10 +438,10 @@ typedef struct trs_options {
      *    x = D^-1 b;   k times:  x = D^-1 (b - (T - D) x),   D = diag (T),
      * in place of a solver.  A sweep is a product with the triangle, whose rows do not wait for one
      * another: this may pay for incomplete factors that have many levels, in an iteration that
-     * corrects x.  It is for triangles, with neither solver nor measure, and without
-     * TRS_PIVOT_SKIP.  x is exact if k is at least the number of levels - 1; trs_info.sweep_error
-     * bounds its error before.  Each op of a triangle has the same polynomial, so that L L^H
-     * remains Hermitian.  Such plans cannot be saved.
+     * corrects x.  It is for triangles and incomplete factors, with neither solver nor measure, and
+     * without TRS_PIVOT_SKIP and TRS_ORDER_LEVEL.  x is exact if k is at least the number of
+     * levels - 1; trs_info.sweep_error bounds its error before.  Each op of a triangle has the same
+     * polynomial, so that L L^H remains Hermitian.  Such plans cannot be saved.
      * Source: Anzt, Chow and Dongarra 2015 (Iterative sparse triangular solves for
      * preconditioning). */
     int64_t sweeps;

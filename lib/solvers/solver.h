@@ -152,9 +152,8 @@ typedef struct trs_solver {
     double quick;
     /* plans begin with it before even the levels are known, if X has at most so many numbers; 0: they do not */
     int64_t at_once;
-    bool
-        approximates; /* it does the sweeps of trs_options.sweeps.  Nothing lists, names or chooses it. */
-    bool serial_bits; /* it gives the bits of cpu-serial, in whatever order it takes the rows */
+    bool approximates; /* it does trs_options.sweeps: nothing lists, names or chooses it */
+    bool serial_bits;  /* it gives the bits of cpu-serial, in whatever order it takes the rows */
     /* its estimate of what was built may differ from that before; then it may be replaced */
     bool reconsiders;
     /* it takes new values from the device without the host: what takes them only enqueues work on the stream, and can be

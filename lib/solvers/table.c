@@ -1,4 +1,5 @@
-/* table.c: the table of solvers.  Makefile.am lists their files; solvers.inc is made from that list. */
+/* table.c: the table of solvers.  Makefile.am lists their files, those that approximate last; solvers.inc is made from that
+ * list. */
 #include "config.h"
 
 #include "base/device.h"
@@ -16,10 +17,7 @@ enum { COUNT = sizeof table / sizeof table[0] };
 
 const trs_solver *trs_solver_at(int k)
 {
-    if (k < 0) return NULL;
-    for (int j = 0; j < COUNT; j++)
-        if (!table[j]->approximates && k-- == 0) return table[j];
-    return NULL;
+    return k >= 0 && k < COUNT && !table[k]->approximates ? table[k] : NULL;
 }
 
 const trs_solver *trs_solver_named(const char *name)
