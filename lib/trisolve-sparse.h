@@ -1541,16 +1541,16 @@ TRS_API void trs_lu_work_destroy(trs_lu_work *work);
  * than twice the time (trs_lu_info.refines).  On a device, with single precision, and with
  * incomplete and imported factors, the function does not refine; trs_lu_refine does.
  *
- * On the host, the factors of trs_factor stay in the library that made them until they are used:
- * the first call of trs_lu_solve, trs_lu_work_create, trs_lu_factors, trs_lu_determinant or
- * trs_lu_get_info copies L and U and creates the plans.  It allocates, and may return TRS_EMEM;
- * then a later call tries again, and with op = TRS_N and the factors' own work space the solve is
- * done by the library.  Factors whose options name a solver, or ask for a memory limit, an order,
- * bitwise or measure, or for more than one solve, have their plans from the start.
- * With trs_options.solves = 1 the library does the first solves with op = TRS_N, up to 8
- * right-hand sides, and the plans come after them.  Such an x is refined, with a residual of twice
- * the precision, if its backward error exceeds twice the machine precision.  Its bits differ from
- * those of later solves.
+ * On the host, the factors of trs_factor stay where they were computed until plans are needed.
+ * The first 8 right-hand sides are solved there, as plans cost as much as 5 to 20 solves.  Such an x is refined, with a residual of twice the precision, if its backward error
+ * exceeds twice the machine precision.  Its bits differ from those of later solves, unless
+ * trs_options.bitwise is set.
+ * The solve after them copies L and U and creates the plans, and so does the first call of
+ * trs_lu_solve with a work space, of trs_lu_work_create, trs_lu_factors, trs_lu_determinant or
+ * trs_lu_get_info.  It allocates, and may return TRS_EMEM; then a later call tries again, and
+ * solves with the factors' own work space need no plans.  Factors
+ * whose options name a solver, or ask for a memory limit, an order, bitwise or measure, or for
+ * more than one solve, have their plans from the start.
  * Returns TRS_OK, TRS_EARG, TRS_ESUPPORT, TRS_EMEM, TRS_EDEVICE, TRS_ELIBRARY, or:
  *     TRS_ESTATE ; there are no factors, op is not one of the ops, the work space belongs to
  *         other plans, or another thread is in a solve with it, as in trs_solve. */
@@ -1636,6 +1636,13 @@ TRS_API int trs_lu_middle(const trs_lu *lu, double *diagonal, void *beside, int6
  * Returns TRS_OK, TRS_EARG, or an error of the plans, when the first use creates them
  * (trs_lu_solve). */
 TRS_API int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info);
+
+/* The same without creating plans (trs_lu_solve): if there are none yet, l and u are NULL, nnz_l
+ * and nnz_u are the entries that whoever computed L and U has counted, and refines is 0.
+ *     const trs_lu *lu ; in.
+ *     trs_lu_info *info ; out.  As in trs_lu_get_info.
+ * Returns TRS_OK, TRS_EARG.  Since 0.10.0. */
+TRS_API int trs_lu_peek_info(const trs_lu *lu, trs_lu_info *info);
 
 /* Free factors and their plans.
  *     trs_lu *lu ; in.  NULL: does nothing. */

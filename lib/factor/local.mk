@@ -9,7 +9,7 @@ libcore_la_SOURCES += lib/factor/determinant.c lib/factor/incomplete/fill.c lib/
 	lib/factor/device/complete_fill.c lib/factor/device/complete_fill.h \
 	lib/factor/again/again.c lib/factor/again/again.h lib/factor/again/again_fronts.h lib/factor/again/again_number.h \
 	lib/factor/again/front_loops.h lib/factor/again/front_numbers.c lib/factor/again/front_sweep.h \
-	lib/factor/again/fronts.c lib/factor/again/lu_front_numbers.c \
+	lib/factor/again/fronts.c lib/factor/again/lu_front_numbers.c lib/factor/again/lu_front_solve.c \
 	lib/factor/again/lu_again.h lib/factor/again/products.c lib/factor/again/row_numbers.c lib/factor/again/rows.c \
 	lib/factor/device/fetch.c lib/factor/device/fronts.c lib/factor/device/lu_device.c lib/factor/device/lu_device.h \
 	lib/factor/device/inverse.c lib/factor/device/inverse.h lib/factor/device/turned.c lib/factor/device/turned.h

@@ -273,14 +273,20 @@ static int adopt_on_device(trs_lu *lu, const trs_mat *A, trs_factors *f)
     return rc;
 }
 
-/* Factors whose numbers are computed here. */
+/* Factors whose numbers are computed here.  A = NULL: they were, and have waited. */
 static int adopt_symbolic(trs_lu *lu, const trs_mat *A, trs_factors *f)
 {
+    struct trs_lu_again *waited = A ? NULL : lu->again;
+    double growth;
+    if (waited) lu->again = NULL;
     trs_lu_drop_plans(lu);
     trs_lu_device_free(lu);
     take_over(lu, f);
-    const int rc = trs_lu_again_first(lu, A);
+    lu->again = waited;
+    int rc = A ? trs_lu_again_begin(lu, A, TRS_HARMLESS_GROWTH, &growth) : TRS_OK;
+    if (!rc) rc = trs_lu_again_settle(lu);
     if (rc) trs_lu_drop_plans(lu);
+    if (rc && !waited) trs_lu_again_free(lu);
     return rc;
 }
 
@@ -409,6 +415,17 @@ int trs_lu_middle(const trs_lu *lu, double *diagonal, void *beside, int64_t *blo
 int trs_lu_inertia(const trs_lu *lu, int64_t *positive, int64_t *negative, int8_t *sign)
 {
     return trs_call(inertia(lu, positive, negative, sign));
+}
+
+int trs_lu_peek_info(const trs_lu *lu, trs_lu_info *info)
+{
+    trs_enter();
+    if (!lu || !info) return trs_leave(trs_fail(TRS_EARG, "info: lu or info is NULL"));
+    const bool held = trs_lu_hold((trs_lu *)lu);
+    *info = lu->info;
+    if (held) trs_lu_release((trs_lu *)lu);
+    trs_leave_silently();
+    return TRS_OK;
 }
 
 int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info)

@@ -109,8 +109,8 @@ struct trs_lu {
     pthread_mutex_t lock; /* of whoever solves with such factors, or settles them */
     int solved;           /* columns since the factorisation, by the library */
     double *first;        /* [9*n], complex: [13*n]: scratch of such solves */
-    /* x = A^-1 b by the library; work [5*n] is scratch */
-    int (*solve_first)(trs_lu *lu, double *x, const double *b, double *work);
+    /* x = op(A)^-1 b by the library; work [5*n] is scratch */
+    int (*solve_first)(trs_lu *lu, trs_op op, double *x, const double *b, double *work);
     /* what the backend has analysed: the pattern of A by columns */
     const trs_csc *analysed;
     /* numbers of f for new values in its pattern (again/again.c); only for L S L^H */

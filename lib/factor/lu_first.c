@@ -1,14 +1,15 @@
-/* lu_first.c: the first solves with complete factors, which the library that made them does itself.
+/* lu_first.c: the first solves with complete factors, which whoever made them does itself.
  *
- *     A --numeric--> L, U in the library --first call--> x
+ *     A --numeric--> L, U in the library or in fronts --FEW columns--> x
  *                          |
  *                          + settle, before any other use --> copies of L and U, two plans --> x
  *
- * To copy L and U and to make their plans takes as long as 5 to 20 solves by the library, which no plan saves if A is solved
- * with once.  So factors on the host wait in the library until a caller wants what only plans or copies have: a solve, a work
- * space, L and U, facts.  If the caller has said that there will be one solve (trs_options.solves), the library does it, and
- * the factors wait until there were FEW columns, so that an estimate of the condition does not need plans, or another op.
- * Otherwise all solves have the same bits.
+ * To copy L and U and to make their plans takes as long as 5 to 20 solves by the library.  So factors on the host wait there until
+ * FEW columns were solved, or a caller wants what only plans or copies have: another op, a work space, L and U, facts.  Whoever
+ * solves once, as most do, pays for no plans, and whoever solves often pays twice the least possible at most.
+ *
+ * Fronts with pivots on the diagonal have computed L and U with a growth that may be large.  If one step of refinement repairs a
+ * solve whose x is known, they wait, and all solves take that step; otherwise a library with pivoting factors A.
  *
  * If the backward error of x is more than two roundings, such a solve ends with a step of refinement, whose residual has
  * twice the working precision: x then has the error of its last rounding unless A is nearly singular, whichever pivots the
@@ -65,29 +66,6 @@ void trs_lu_stop_waiting(trs_lu *lu)
     atomic_store(&lu->waits, false);
     trs_lu_free(lu, lu->first);
     lu->first = NULL;
-}
-
-int trs_lu_wait(trs_lu *lu, const trs_mat *given, const trs_factors *f, const trs_csc *A)
-{
-    const int64_t n = A->n, parts = A->is_complex ? 2 : 1;
-    trs_lu_info *info = &lu->info;
-    int rc = TRS_OK;
-    if (lu->opt.solves == 1) trs_lu_mat_free(lu, &lu->pattern); /* that of an A before */
-    else rc = trs_lu_keep_pattern(lu, given);
-    if (rc) return rc;
-    lu->first = trs_lu_alloc(lu, (4 * parts + 5) * n, sizeof *lu->first, "the first solves");
-    if (!lu->first) return TRS_EMEM;
-    trs_lu_again_free(lu);
-    trs_lu_factors_free(lu, &lu->f);
-    lu->f = *f;
-    lu->f.L = (trs_mat){.n = n, .dtype = A->is_complex ? TRS_C64 : TRS_F64};
-    info->library = f->library, info->ordering = f->ordering, info->rcond = f->rcond;
-    info->n = n;
-    lu->refined = A;
-    lu->ready = true;
-    lu->solved = 0;
-    atomic_store(&lu->waits, true);
-    return TRS_OK;
 }
 
 /* After an error the factors are as before. */
@@ -151,24 +129,25 @@ TRS_INLINE void subtract(double *hi, double *lo, double a, double b)
     *hi = sum;
 }
 
-/* r = r - A x, with lo [n] as scratch. */
-TRS_FMA_CLONES static void twofold_residual(const trs_csc *A, const double *x, double *r,
+/* r = r - op(A) x, with lo [n] as scratch. */
+TRS_FMA_CLONES static void twofold_residual(const trs_csc *A, trs_op op, const double *x, double *r,
                                             double *lo)
 {
     const int64_t parts = A->is_complex ? 2 : 1;
+    const double conj = op == TRS_H ? -1 : 1;
     memset(lo, 0, (size_t)(parts * A->n) * sizeof *lo);
     for (int64_t j = 0; j < A->n; j++)
         for (int64_t p = A->p[j]; p < A->p[j + 1]; p++) {
-            const int64_t i = A->i[p];
+            const int64_t i = op == TRS_N ? A->i[p] : j, k = A->i[p] + j - i;
             if (!A->is_complex) {
-                subtract(&r[i], &lo[i], A->x[p], x[j]);
+                subtract(&r[i], &lo[i], A->x[p], x[k]);
                 continue;
             }
-            const double *a = A->x + 2 * p, *z = x + 2 * j;
+            const double *a = A->x + 2 * p, *z = x + 2 * k, im = conj * a[1];
             subtract(&r[2 * i], &lo[2 * i], a[0], z[0]);
-            subtract(&r[2 * i], &lo[2 * i], -a[1], z[1]);
+            subtract(&r[2 * i], &lo[2 * i], -im, z[1]);
             subtract(&r[2 * i + 1], &lo[2 * i + 1], a[0], z[1]);
-            subtract(&r[2 * i + 1], &lo[2 * i + 1], a[1], z[0]);
+            subtract(&r[2 * i + 1], &lo[2 * i + 1], im, z[0]);
         }
     for (int64_t i = 0; i < parts * A->n; i++) r[i] += lo[i];
 }
@@ -184,20 +163,92 @@ static double largest(const double *x, int64_t count)
     return most;
 }
 
-/* x = A^-1 r, refined unless it is accurate.  A correction is refused if it is not finite, or not smaller than the one before,
+/* Is growth repaired by one step of refinement?  Otherwise A needs other pivots. */
+static int check_growth(trs_lu *lu, const trs_csc *A)
+{
+    const int64_t count = A->n * (A->is_complex ? 2 : 1);
+    double *x = lu->first, *b = x + count, *r = b + count, *lo = r + count, *d = lo + count;
+    trs_lu_known_sides(A, TRS_N, x, b);
+    trs_lu_again_solve(lu, TRS_N, x, b);
+    memcpy(r, b, (size_t)count * sizeof *r);
+    twofold_residual(A, TRS_N, x, r, lo);
+    trs_lu_again_solve(lu, TRS_N, d, r);
+    for (int64_t i = 0; i < count; i++) x[i] += d[i];
+    if (trs_lu_backward_error(A, TRS_N, x, b, lo) <= trs_lu_accurate(A->n)) return TRS_OK;
+    return trs_fail(TRS_EGROWTH, "pivots on the diagonal cost too many digits");
+}
+
+/* Compute the fronts of symbolic factors, which need P and Q for that alone. */
+static int begin_fronts(trs_lu *lu, const trs_mat *given, const trs_csc *A)
+{
+    trs_factors *f = &lu->f;
+    double growth;
+    lu->never_again = false;
+    int rc = trs_lu_again_begin(lu, given, TRS_MOST_GROWTH, &growth);
+    trs_lu_free(lu, f->P, f->Q);
+    f->P = f->Q = NULL;
+    lu->info.rcond = f->rcond;
+    if (!rc && growth > TRS_HARMLESS_GROWTH) rc = check_growth(lu, A);
+    return rc;
+}
+
+int trs_lu_wait(trs_lu *lu, const trs_mat *given, trs_factors *f, const trs_csc *A)
+{
+    const int64_t n = A->n, parts = A->is_complex ? 2 : 1;
+    trs_lu_info *info = &lu->info;
+    int rc = TRS_OK;
+    if (lu->opt.solves == 1 && !f->symbolic)
+        trs_lu_mat_free(lu, &lu->pattern); /* that of an A before */
+    else rc = trs_lu_keep_pattern(lu, given);
+    if (rc) return rc;
+    lu->first = trs_lu_alloc(lu, (4 * parts + 5) * n, sizeof *lu->first, "the first solves");
+    if (!lu->first) return TRS_EMEM;
+    trs_lu_again_free(lu);
+    trs_lu_factors_free(lu, &lu->f);
+    lu->f = *f;
+    memset(f, 0, sizeof *f);
+    const int64_t nnz_l = lu->f.L.nnz, nnz_u = lu->f.U.nnz;
+    lu->f.U.nnz = 0;
+    lu->f.L = (trs_mat){.n = n, .dtype = A->is_complex ? TRS_C64 : TRS_F64};
+    info->library = lu->f.library, info->ordering = lu->f.ordering, info->rcond = lu->f.rcond;
+    info->n = n;
+    info->nnz_l = nnz_l, info->nnz_u = nnz_u;
+    if (lu->f.symbolic) rc = begin_fronts(lu, given, A);
+    if (rc) {
+        trs_lu_free(lu, lu->first);
+        lu->first = NULL;
+        return rc;
+    }
+    lu->refined = A;
+    lu->ready = true;
+    lu->solved = 0;
+    atomic_store(&lu->waits, true);
+    return TRS_OK;
+}
+
+/* x = op(A)^-1 b by whoever has the factors.  work [5*n] is scratch. */
+static int solve_there(trs_lu *lu, trs_op op, double *x, const double *b, double *work)
+{
+    if (!lu->f.symbolic) return lu->solve_first(lu, op, x, b, work);
+    trs_lu_again_solve(lu, op, x, b);
+    return TRS_OK;
+}
+
+/* x = op(A)^-1 r, refined unless it is accurate.  A correction is refused if it is not finite, or not smaller than the one before,
  * and for the first one than x.  r, d and lo [n] and work [5*n] are scratch. */
-static int solve_column(trs_lu *lu, double *x, double *r, double *d, double *lo, double *work)
+static int solve_column(trs_lu *lu, trs_op op, double *x, double *r, double *d, double *lo,
+                        double *work)
 {
     const trs_csc *A = lu->refined;
     const int64_t count = A->n * (A->is_complex ? 2 : 1);
-    int rc = lu->solve_first(lu, x, r, work);
+    int rc = solve_there(lu, op, x, r, work);
     if (rc) return rc;
     memcpy(d, r, (size_t)count * sizeof *d);
-    if (trs_lu_backward_error(A, TRS_N, x, d, lo) <= ACCURATE * DBL_EPSILON) return TRS_OK;
+    if (trs_lu_backward_error(A, op, x, d, lo) <= ACCURATE * DBL_EPSILON) return TRS_OK;
     double before = largest(x, count), size = before;
     for (int step = 0; step < STEPS && !rc && size > ENOUGH * largest(x, count); step++) {
-        twofold_residual(A, step ? d : x, r, lo);
-        rc = lu->solve_first(lu, d, r, work);
+        twofold_residual(A, op, step ? d : x, r, lo);
+        rc = solve_there(lu, op, d, r, work);
         size = largest(d, count);
         if (rc || !(size <= before)) break;
         for (int64_t i = 0; i < count; i++) x[i] += d[i];
@@ -206,7 +257,7 @@ static int solve_column(trs_lu *lu, double *x, double *r, double *d, double *lo,
     return rc;
 }
 
-static int solve_columns(trs_lu *lu, int nrhs, trs_view b, trs_view x)
+static int solve_columns(trs_lu *lu, trs_op op, int nrhs, trs_view b, trs_view x)
 {
     const trs_csc *A = lu->refined;
     const int64_t n = A->n, size = (int64_t)trs_size(lu->dtype), step = A->is_complex ? 2 : 1;
@@ -219,19 +270,20 @@ static int solve_columns(trs_lu *lu, int nrhs, trs_view b, trs_view x)
         const trs_view from = {.p = (char *)b.p + c * b.cs * size, .rs = b.rs, .cs = b.cs};
         const trs_view to = {.p = (char *)x.p + c * x.cs * size, .rs = x.rs, .cs = x.cs};
         trs_gather_rows(&in, 1, from, at_r);
-        rc = solve_column(lu, z, r, d, lo, lo + step * n);
+        rc = solve_column(lu, op, z, r, d, lo, lo + step * n);
         if (!rc) trs_gather_rows(&out, 1, at_z, to);
     }
     return rc;
 }
 
-/* If there is no memory to settle, the library goes on solving with op = N. */
+/* If there is no memory to settle, the library goes on solving. */
 static int solve_or_settle(trs_lu *lu, trs_op op, int nrhs, trs_view b, trs_view x, bool own,
                            bool *done)
 {
     int rc = TRS_OK;
-    const bool fits = own && (op == TRS_N || (op == TRS_H && lu->f.cholesky));
-    *done = fits && lu->opt.solves == 1 && nrhs <= FEW - lu->solved;
+    const bool conjugate = lu->f.cholesky && op == TRS_T && trs_is_complex(lu->dtype);
+    const bool fits = own && !conjugate;
+    *done = fits && nrhs <= FEW - lu->solved;
     if (!*done) rc = settle(lu);
     if (rc == TRS_EMEM && fits) {
         trs_forget();
@@ -240,7 +292,7 @@ static int solve_or_settle(trs_lu *lu, trs_op op, int nrhs, trs_view b, trs_view
     }
     if (rc || !*done) return rc;
     lu->solved = (int)trs_min(lu->solved + nrhs, FEW);
-    return solve_columns(lu, nrhs, b, x);
+    return solve_columns(lu, op, nrhs, b, x);
 }
 
 int trs_lu_solve_first(trs_lu *lu, trs_op op, int nrhs, trs_view b, trs_view x,

@@ -10,9 +10,10 @@
 bool trs_lu_may_wait(const trs_lu *lu);
 /* Let go of factors that wait: others replace them. */
 void trs_lu_stop_waiting(trs_lu *lu);
-/* Solves begin by lu->solve_first.  f has names, rcond and cholesky of the factors of the given matrix, which is A; A stays where
- * it is until lu->settle has run. */
-int trs_lu_wait(trs_lu *lu, const trs_mat *given, const trs_factors *f, const trs_csc *A);
+/* Solves begin by lu->solve_first, or by fronts, if the factors are symbolic; these are computed now.  *f has names, rcond,
+ * cholesky and numbers of entries of the factors of the given matrix, which is A, and P and Q of symbolic ones; it is empty afterwards.  A stays where it
+ * is until lu->settle has run.  TRS_OK, TRS_EMEM, TRS_EGROWTH: pivots of symbolic factors do not suit A. */
+int trs_lu_wait(trs_lu *lu, const trs_mat *given, trs_factors *f, const trs_csc *A);
 
 /* Copy L and U from the library and make the plans, if that was not done yet; other threads may do the same.
  * Returns TRS_OK, TRS_EMEM, TRS_ELIBRARY, or an error of trs_plan_analyse; then the factors wait on. */

@@ -82,8 +82,7 @@ bool trs_lu_may_refine(const trs_lu *lu)
            (!f->cholesky || f->sign) && !lu->single && !trs_is_single(lu->dtype);
 }
 
-/* The backward error above which solves with n rows take a step. */
-static double limit(int64_t n)
+double trs_lu_accurate(int64_t n)
 {
     return fmax(5, sqrt((double)n)) * DBL_EPSILON;
 }
@@ -114,17 +113,21 @@ double trs_lu_backward_error(const trs_csc *A, trs_op op, const double *x, doubl
     return omega;
 }
 
-/* omega: of op(A) x = b was solved, with b = op(A) y, and numbers between 1 and 2 in y.  x, b [parts*n] and size [n] are
- * scratch. */
-static int measure(trs_lu *lu, const trs_csc *A, double *x, double *b, double *size, double *omega)
+void trs_lu_known_sides(const trs_csc *A, trs_op op, double *x, double *b)
 {
     const int64_t n = A->n, parts = A->is_complex ? 2 : 1;
     const double golden = 0.6180339887498949;
-    const trs_op op = first_op(lu);
     memset(b, 0, (size_t)(parts * n) * sizeof *b);
     memset(x, 0, (size_t)(parts * n) * sizeof *x);
-    for (int64_t i = 0; i < n; i++) x[parts * i] = -1 - fmod(golden * (double)i, 1); /* -y */
+    for (int64_t i = 0; i < n; i++) x[parts * i] = -1 - fmod(golden * (double)i, 1);
     trs_lu_subtract(A, op, x, 1, b);
+}
+
+/* omega: of an op(A) x = b that was solved.  x, b [parts*n] and size [n] are scratch. */
+static int measure(trs_lu *lu, const trs_csc *A, double *x, double *b, double *size, double *omega)
+{
+    const trs_op op = first_op(lu);
+    trs_lu_known_sides(A, op, x, b);
     const int rc = trs_lu_solve_planned(lu, op, b, x);
     if (!rc) *omega = trs_lu_backward_error(A, op, x, b, size);
     return rc;
@@ -143,7 +146,7 @@ int trs_lu_watch(trs_lu *lu, const trs_csc *A)
     int rc = x && b && size ? TRS_OK : TRS_EMEM;
     if (!rc) rc = measure(lu, A, x, b, size, &omega);
     trs_lu_free(lu, x, b, size);
-    if (rc || !(omega > limit(n))) return rc;
+    if (rc || !(omega > trs_lu_accurate(n))) return rc;
     lu->refined = A;
     lu->info.refines = 1;
     return TRS_OK;

@@ -11,6 +11,10 @@ void trs_lu_subtract(const trs_csc *A, trs_op op, const double *x, int64_t step,
 /* The backward error omega of x, max |b - op(A) x|(i) / (|op(A)| |x| + |b|)(i).  b becomes the residual, and size [n] is
  * scratch. */
 double trs_lu_backward_error(const trs_csc *A, trs_op op, const double *x, double *b, double *size);
+/* x = -y and b = op(A) y, where y has numbers between 1 and 2; both [n]. */
+void trs_lu_known_sides(const trs_csc *A, trs_op op, double *x, double *b);
+/* The backward error of partial pivoting, at most, with n rows. */
+double trs_lu_accurate(int64_t n);
 /* x = op(A)^-1 b by the plans, with contiguous b and x [n]. */
 int trs_lu_solve_planned(trs_lu *lu, trs_op op, const void *b, void *x);
 

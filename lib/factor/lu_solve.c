@@ -340,7 +340,8 @@ static int check_op(const trs_lu *lu, trs_op op)
     if (!lu->ready) return trs_lu_no_factors(lu, "solve");
     if (!lu->f.cholesky && !(ops & 1u << op))
         return trs_fail(TRS_ESTATE, "solve: this op was not announced in the options");
-    if (lu->f.cholesky && !lu->f.P && !lu->blocks && op == TRS_T && trs_is_complex(lu->dtype))
+    const bool hermitian = lu->f.incomplete && lu->f.cholesky && !lu->f.P && !lu->blocks;
+    if (hermitian && op == TRS_T && trs_is_complex(lu->dtype))
         return trs_fail(TRS_ESUPPORT, "solve: IC(0) of a complex matrix has no TRS_T");
     return TRS_OK;
 }

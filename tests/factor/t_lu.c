@@ -880,11 +880,13 @@ static int64_t longest_line(const trs_mm *mm)
 #define BY_PATTERN "UMFPACK"
 #endif
 
-/* Which factors a grid of three dimensions whose diagonal is good. */
+/* Which factors a grid of three dimensions whose diagonal is good, and a mesh of two. */
 #ifdef HAVE_CHOLMOD
 #define BY_FRONTS "static pivots"
+#define OF_A_MESH "static pivots"
 #else
 #define BY_FRONTS "UMFPACK"
+#define OF_A_MESH BY_PATTERN
 #endif
 
 /* For b = op(A) (1, ..., 1), solve and refine until the backward error is about that of a stable substitution: an eps for
@@ -934,7 +936,7 @@ static void real_matrices(void **state)
         {"bfwa62.mtx", BY_PATTERN},   {"cavity10.mtx.xz", "UMFPACK"},
         {"cg20.mtx", BY_PATTERN},     {"impcol_a.mtx", BY_PATTERN},
         {"plskz362.mtx", BY_PATTERN}, {"qc324.mtx", BY_FRONTS},
-        {"rdb3200l.mtx", BY_PATTERN}, {"superlu_airfoil2.mtx", "UMFPACK"},
+        {"rdb3200l.mtx", OF_A_MESH},  {"superlu_airfoil2.mtx", "UMFPACK"},
         {"west0067.mtx", BY_PATTERN}, {"seed4.mtx", BY_PATTERN},
         {"seed5.mtx", BY_PATTERN},
     };
@@ -1053,7 +1055,7 @@ static void one_triangle(void **state)
 #ifdef HAVE_KLU
 
 /* A band of a symmetric pattern, whose factors have no more entries than it has: KLU's.  So is what has short rows and no
- * diagonal, and what has fewer than 2000 entries.  What has many entries a row is UMFPACK's. */
+ * diagonal, and what has fewer than 2000 entries.  What has many products an entry, as a full matrix, needs no library. */
 static void chosen_by_pattern(void **state)
 {
     (void)state;
@@ -1062,7 +1064,7 @@ static void chosen_by_pattern(void **state)
         int below, above; /* entries of row i are in columns i - below .. i + above */
         const char *library;
     } cases[] = {{2, 2, "KLU"},  {2, 0, "KLU"},   {0, 3, "KLU"},
-                 {-1, 4, "KLU"}, {20, 20, "KLU"}, {N, N, "UMFPACK"}};
+                 {-1, 4, "KLU"}, {20, 20, "KLU"}, {N, N, BY_FRONTS}};
     for (int c = 0; c < 2; c++)
         for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
             full A = full_new(N, c);

@@ -1,6 +1,6 @@
-/* t_lu_first.c: factors that wait in the library that made them.  Whoever asks for plans gets them; one announced solve, by the
- * library, is more accurate than partial pivoting, whatever the type, layout and place of x; without that announcement all
- * solves have the same bits; and several threads may be the first to ask. */
+/* t_lu_first.c: factors that wait in the library that made them, or in fronts.  Whoever asks for plans gets them; the first solves,
+ * which need none, are more accurate than partial pivoting, whatever the type, layout and place of x; with `bitwise` all solves
+ * have the same bits; and several threads may be the first to ask. */
 #include "tests/common/counter.h"
 #include "tests/common/full.h"
 #include "tests/common/methods.h"
@@ -9,7 +9,19 @@
 
 #include <pthread.h>
 
-enum { SIDE = 24, N = SIDE * SIDE, NRHS = 2 };
+enum { SIDE = 24, N = SIDE * SIDE, NRHS = 2, FEW = 8 };
+
+/* Those of methods.h, and before them pivots on the diagonal. */
+static const char *method_at(int k)
+{
+    return k < 0 ? "static" : methods[k];
+}
+
+#ifdef HAVE_CHOLMOD
+enum { FIRST = -1 };
+#else
+enum { FIRST = 0 };
+#endif
 
 typedef struct grid { /* of SIDE x SIDE nodes, by columns */
     int64_t ptr[N + 1];
@@ -78,12 +90,12 @@ static void same_bits(void **state)
     (void)state;
     static grid g;
     static zz x[3][N];
-    for (int k = 0; k < METHODS; k++)
+    for (int k = FIRST; k < METHODS; k++)
         for (int c = 0; c < 2; c++) {
             const trs_dtype t = c ? TRS_C64 : TRS_F64;
-            const trs_factor_options opt = {.method = methods[k]};
+            const trs_factor_options opt = {.method = method_at(k), .plan.bitwise = 1};
             trs_lu *lu[2];
-            make(&g, t, !takes_any_matrix(methods[k]), false);
+            make(&g, t, !takes_any_matrix(method_at(k)), false);
             for (int a = 0; a < 2; a++) assert_int_equal(trs_factor(&lu[a], &g.m, &opt), TRS_OK);
             check_plans(lu[0]);
             solve_ones(lu[0], t, x[0]);
@@ -93,6 +105,40 @@ static void same_bits(void **state)
             assert_memory_equal(x[0], x[2], sizeof x[0]);
             for (int a = 0; a < 2; a++) trs_lu_destroy(lu[a]);
         }
+}
+
+/* Plans are made for the solve after the first few. */
+static void plans_after_few(void **state)
+{
+    (void)state;
+    static grid g;
+    static zz first[N], x[N];
+    for (int k = FIRST; k < METHODS; k++) {
+        counter c = {.fail_at = -1};
+        const trs_factor_options opt = {.method = method_at(k), .plan.memory = counted_memory(&c)};
+        trs_lu *lu;
+        make(&g, TRS_F64, !takes_any_matrix(method_at(k)), false);
+        assert_int_equal(trs_factor(&lu, &g.m, &opt), TRS_OK);
+        trs_lu_info before, after;
+        const long calls = c.calls;
+        assert_int_equal(trs_lu_peek_info(lu, &before), TRS_OK);
+        assert_true(!before.l && !before.u && before.n == N && *before.library);
+        for (int i = 0; i < FEW; i++) {
+            solve_ones(lu, TRS_F64, i ? x : first);
+            if (i) assert_memory_equal(x, first, sizeof x);
+        }
+        assert_int_equal(c.calls, calls);
+        solve_ones(lu, TRS_F64, x);
+        assert_true(c.calls > calls);
+        assert_int_equal(trs_lu_peek_info(lu, &after), TRS_OK);
+        assert_non_null(after.l);
+        assert_int_equal(after.nnz_l, before.nnz_l);
+        assert_int_equal(after.nnz_u, before.nnz_u);
+        for (int i = 0; i < N; i++)
+            assert_true(cabs(get_value(x, TRS_F64, i) - get_value(first, TRS_F64, i)) < 1e-14);
+        trs_lu_destroy(lu);
+        assert_int_equal(c.live, 0);
+    }
 }
 
 /* b = A y for small integers y, exactly if the numbers of A are few bits, as here after rounding them to single precision. */
@@ -147,15 +193,15 @@ static void accurate(void **state)
     (void)state;
     static grid g;
     static const trs_dtype types[] = {TRS_F64, TRS_C64, TRS_F32, TRS_C32};
-    for (int k = 0; k < METHODS; k++)
+    for (int k = FIRST; k < METHODS; k++)
         for (int t = 0; t < 4; t++)
             for (int weak = 0; weak < 2; weak++) {
-                if (weak && (t > 1 || !takes_any_matrix(methods[k]))) continue;
-                make(&g, types[t], !takes_any_matrix(methods[k]), weak);
+                if (weak && (t > 1 || k < 0 || !takes_any_matrix(method_at(k)))) continue;
+                make(&g, types[t], !takes_any_matrix(method_at(k)), weak);
                 round_values(&g, types[t]);
                 for (int rows = 0; rows < 2; rows++) {
-                    const double error = error_of(&g, methods[k], types[t], rows);
-                    print_message("%s, type %d%s: %.2g eps\n", methods[k], (int)types[t],
+                    const double error = error_of(&g, method_at(k), types[t], rows);
+                    print_message("%s, type %d%s: %.2g eps\n", method_at(k), (int)types[t],
                                   weak ? ", weak diagonal" : "", error);
                     /* the rounding of b is in x when it is not in double precision */
                     assert_true(error < (t < 2 ? 10 : 100));
@@ -163,18 +209,19 @@ static void accurate(void **state)
             }
 }
 
-/* An announced solve that is not the last one: others, ops, updates. */
+/* First solves that are not the last ones, announced or not: others, ops, updates. */
 static void more_solves(void **state)
 {
     (void)state;
     static grid g;
     static zz first[N], x[N], other[N];
-    for (int k = 0; k < METHODS; k++) {
-        const trs_factor_options opt = {.method = methods[k], .plan = {.solves = 1, .ops = 7}};
+    for (int k = 2 * FIRST; k < 2 * METHODS; k++) {
+        const char *method = method_at(k >> 1);
+        const trs_factor_options opt = {.method = method, .plan = {.solves = k & 1, .ops = 7}};
         trs_error e;
         static zz b[N];
         trs_lu *lu;
-        make(&g, TRS_F64, !takes_any_matrix(methods[k]), false);
+        make(&g, TRS_F64, !takes_any_matrix(method), false);
         assert_int_equal(trs_factor(&lu, &g.m, &opt), TRS_OK);
         solve_ones(lu, TRS_F64, first);
         for (int i = 0; i < 20; i++) solve_ones(lu, TRS_F64, x);
@@ -198,6 +245,41 @@ static void more_solves(void **state)
             assert_true(e.omega < 1e-14);
         }
         check_plans(lu);
+        trs_lu_destroy(lu);
+    }
+}
+
+/* op(A) x = b for all ops, without plans, with numbers of all types that the library has: x is known, and b is exact. */
+static void all_ops(void **state)
+{
+    (void)state;
+    static grid g;
+    static zz y[N], b[N];
+    for (int k = 2 * FIRST; k < 2 * METHODS; k++) {
+        const trs_dtype t = k & 1 ? TRS_C64 : TRS_F64;
+        const trs_factor_options opt = {.method = method_at(k >> 1), .plan.ops = 7};
+        trs_lu_info info;
+        trs_lu *lu;
+        make(&g, t, !takes_any_matrix(method_at(k >> 1)), false);
+        round_values(&g, t);
+        assert_int_equal(trs_factor(&lu, &g.m, &opt), TRS_OK);
+        for (trs_op op = TRS_N; op <= TRS_H; op++) {
+            zz sum[N] = {0};
+            for (int j = 0; j < N; j++) y[j] = 1 + j * 7 % 5;
+            for (int j = 0; j < N; j++)
+                for (int64_t p = g.ptr[j]; p < g.ptr[j + 1]; p++) {
+                    const zz v = op == TRS_H ? conj(g.value[p]) : g.value[p];
+                    const int i = g.idx[p];
+                    sum[op == TRS_N ? i : j] += v * y[op == TRS_N ? j : i];
+                }
+            for (int i = 0; i < N; i++) set_value(b, t, i, sum[i]);
+            assert_int_equal(trs_lu_solve(lu, op, 1, b, N, b, N, NULL), TRS_OK);
+            for (int i = 0; i < N; i++)
+                assert_true(cabs(get_value(b, t, i) - y[i]) < 50 * DBL_EPSILON);
+        }
+        assert_int_equal(trs_lu_peek_info(lu, &info), TRS_OK);
+        /* conj (A) of complex L L^H is for plans */
+        assert_true(!info.l || (k & 1 && !takes_any_matrix(method_at(k >> 1))));
         trs_lu_destroy(lu);
     }
 }
@@ -243,12 +325,12 @@ static void threads(void **state)
     static grid g;
     enum { THREADS = 4 };
     static asker a[THREADS];
-    for (int k = 0; k < METHODS; k++)
+    for (int k = FIRST; k < METHODS; k++)
         for (int round = 0; round < 50; round++) {
-            const trs_factor_options opt = {.method = methods[k], .plan = {.solves = round & 1}};
+            const trs_factor_options opt = {.method = method_at(k), .plan = {.solves = round & 1}};
             pthread_t thread[THREADS];
             trs_lu *lu;
-            make(&g, TRS_F64, !takes_any_matrix(methods[k]), false);
+            make(&g, TRS_F64, !takes_any_matrix(method_at(k)), false);
             assert_int_equal(trs_factor(&lu, &g.m, &opt), TRS_OK);
             for (int t = 0; t < THREADS; t++) {
                 a[t] = (asker){.lu = lu, .own = t == THREADS - 1};
@@ -269,13 +351,13 @@ static void out_of_memory(void **state)
     (void)state;
     static grid g;
     static zz b[N], x[N];
-    for (int k = 0; k < METHODS; k++) {
+    for (int k = FIRST; k < METHODS; k++) {
         bool refused = true;
         int solved = 0;
-        make(&g, TRS_F64, !takes_any_matrix(methods[k]), false);
+        make(&g, TRS_F64, !takes_any_matrix(method_at(k)), false);
         for (int allowed = 0; refused; allowed++) {
             counter c = {.fail_at = allowed};
-            const trs_factor_options opt = {.method = methods[k],
+            const trs_factor_options opt = {.method = method_at(k),
                                             .plan = {.memory = counted_memory(&c)}};
             trs_error e;
             trs_lu_info info;
@@ -296,7 +378,7 @@ static void out_of_memory(void **state)
             refused = was_refused(&c);
             assert_int_equal(c.live, 0);
         }
-        print_message("%s: %d solves\n", methods[k], solved);
+        print_message("%s: %d solves\n", method_at(k), solved);
         assert_true(solved > 1);
     }
 }
@@ -304,8 +386,10 @@ static void out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_bits), cmocka_unit_test(accurate),      cmocka_unit_test(more_solves),
-        cmocka_unit_test(threads),   cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(same_bits),       cmocka_unit_test(all_ops),
+        cmocka_unit_test(accurate),        cmocka_unit_test(more_solves),
+        cmocka_unit_test(threads),         cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(plans_after_few),
     };
     return cmocka_run_group_tests_name("lu_first", tests, NULL, NULL);
 }

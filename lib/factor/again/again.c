@@ -20,14 +20,17 @@ struct trs_lu_again {
     trs_again_rows rows;
     trs_again_fronts fronts;
     bool by_fronts; /* there are no rows */
-    /* growth up to which the pivots suit */
-    double limit;
+    /* growth up to which the pivots suit, and that of the last values by fronts */
+    double limit, growth;
     /* [nnz of A] place of each entry in lu->refined, or, for L S L^H, in lu->analysed; NULL: nothing is refined */
     int64_t *places;
+    /* of fronts that solve without plans: their order of the rows of A, and scratch */
+    int32_t *line;
+    double *x;
 };
 
-/* Times the growth with the pivots that the library has chosen, and at all; and fill that the library did not find. */
-static const double slack = 10, most_growth = 1e6;
+/* Times the growth with the pivots that the library has chosen; and fill that the library did not find. */
+static const double slack = 10;
 enum { MOST_FILL = 3 };
 /* Products for each entry of L + U, below which fronts are not looked at. */
 static const double few_products = 10;
@@ -44,7 +47,7 @@ void trs_lu_again_free(trs_lu *lu)
     if (!a) return;
     trs_again_rows_free(&ctx, &a->rows);
     trs_again_fronts_free(&a->fronts);
-    trs_lu_free(lu, a->places, a);
+    trs_lu_free(lu, a->places, a->line, a->x, a);
     lu->again = NULL;
 }
 
@@ -226,7 +229,7 @@ static int make_rows(trs_lu *lu, trs_context *ctx, const trs_mat *A)
     const trs_tri *t = &a->rows.rows.t;
     const int64_t fill = MOST_FILL * (f->L.nnz + f->U.nnz) + f->L.n;
     int rc = trs_again_rows_make(ctx, A, f, fill, &a->rows);
-    if (!rc) a->limit = fmin(slack * growth_of(f, a->rows.largest), most_growth);
+    if (!rc) a->limit = fmin(slack * growth_of(f, a->rows.largest), TRS_MOST_GROWTH);
     if (!rc) rc = choose_fronts(lu, ctx, A);
     if (!rc) rc = join(lu, &a->rows.rows);
     if (rc) trs_free_all(&lu->mem, t->ptr, t->idx, t->val);
@@ -355,7 +358,8 @@ static bool has_pattern(const trs_lu *lu, const trs_mat *A)
 /* Can these factors be computed again? */
 static bool may(const trs_lu *lu, const trs_mat *A)
 {
-    return !lu->never_again && lu->ready && lu->opt.device <= 0 && lu->f.P && lu->f.L.n > 0 &&
+    const bool known = lu->f.P || lu->f.symbolic; /* those that wait have no P */
+    return !lu->never_again && lu->ready && lu->opt.device <= 0 && known && lu->f.L.n > 0 &&
            !lu->f.incomplete && !lu->single && lu->opt.pivot != TRS_PIVOT_SKIP &&
            has_pattern(lu, A);
 }
@@ -416,10 +420,11 @@ static bool compute_rows(trs_lu *lu, const trs_mat *A)
 
 static bool compute_fronts(trs_lu *lu, const trs_mat *A)
 {
-    const struct trs_lu_again *a = lu->again;
+    struct trs_lu_again *a = lu->again;
     const trs_again_pivots o = trs_again_fronts_run(&a->fronts, A->dtype, A->val);
     lu->f.rcond = o.least / o.most;
-    if (!lu->f.cholesky) return !o.bad && o.largest <= a->limit * o.largest_a;
+    a->growth = o.largest / o.largest_a;
+    if (!lu->f.cholesky) return !o.bad && a->growth <= a->limit;
     lu->f.rcond *= o.least / o.most;
     return !o.bad;
 }
@@ -452,39 +457,77 @@ int trs_lu_again(trs_lu *lu, const trs_mat *A, bool *done)
     if (rc || !suits) return rc;
     lu->info.seconds_factor = trs_now() - start;
     if (!lu->f.sign) refine_with(lu, A);
-    return feed_plans(lu);
+    if (!lu->f.symbolic) return feed_plans(lu);
+    lu->ready = true; /* they wait on */
+    lu->solved = 0;
+    return TRS_OK;
 }
 
 /* ---- first values with the pivots of symbolic factors ------------------------------------------------ */
 
-/* As on a device: with less growth, the pivots are as good as those of a library. */
-static const double first_limit = 1e2;
+/* Solves by the fronts, in whose order line [i] is the row and column of A. */
+static int prepare_solves(trs_lu *lu)
+{
+    struct trs_lu_again *a = lu->again;
+    const trs_again_fronts *f = &a->fronts;
+    const int64_t n = f->tree.n;
+    a->line = trs_lu_alloc(lu, n, sizeof *a->line, "the order of fronts");
+    a->x =
+        trs_lu_alloc(lu, n + trs_again_fronts_solve_size(f), trs_size(f->type), "the first solves");
+    if (!a->line || !a->x) return TRS_EMEM;
+    for (int64_t i = 0; i < n; i++) a->line[i] = (int32_t)lu->f.P[f->tree.pivot[i]];
+    return TRS_OK;
+}
 
 static int make_first(trs_lu *lu, const trs_mat *A)
 {
-    trs_factors *f = &lu->f;
     struct trs_lu_again *a = lu->again;
     trs_context ctx = {.mem = lu->mem, .base = lu->base};
     ctx.threads = lu->opt.threads > 0 ? lu->opt.threads : trs_default_threads();
-    const size_t size = trs_size(f->L.dtype);
-    f->L.val = trs_lu_alloc(lu, f->L.nnz, size, "the values of a factor");
-    if (!f->cholesky) f->U.val = trs_lu_alloc(lu, f->U.nnz, size, "the values of a factor");
-    if (!f->L.val || !(f->cholesky || f->U.val)) return TRS_EMEM;
-    f->symbolic = false;
     a->by_fronts = true;
-    a->limit = first_limit;
-    return trs_again_fronts_make(&ctx, A, f, INFINITY, &a->fronts);
+    const int rc = trs_again_fronts_make(&ctx, A, &lu->f, INFINITY, &a->fronts);
+    return rc || lu->f.cholesky ? rc : prepare_solves(lu);
 }
 
-int trs_lu_again_first(trs_lu *lu, const trs_mat *A)
+int trs_lu_again_begin(trs_lu *lu, const trs_mat *A, double most, double *growth)
 {
     bool suits;
     lu->again = trs_alloc_zero(&lu->mem, 1, sizeof *lu->again);
     if (!lu->again) return trs_fail(TRS_EMEM, "out of memory for a handle");
+    lu->again->limit = most;
     int rc = make_first(lu, A);
     if (!rc) rc = compute(lu, A, &suits);
     if (!rc && !suits) rc = trs_fail(TRS_EGROWTH, "pivots on the diagonal do not suit A");
-    if (!rc) rc = make_plans(lu);
-    if (rc) trs_lu_again_free(lu);
+    if (rc) {
+        trs_lu_again_free(lu);
+        return rc;
+    }
+    struct trs_lu_again *a = lu->again;
+    *growth = a->growth;
+    a->limit = fmin(fmax(TRS_HARMLESS_GROWTH, slack * a->growth), most);
+    return TRS_OK;
+}
+
+void trs_lu_again_solve(const trs_lu *lu, trs_op op, double *x, const double *b)
+{
+    const struct trs_lu_again *a = lu->again;
+    const int64_t n = a->fronts.tree.n, parts = trs_is_complex(a->fronts.type) ? 2 : 1;
+    double *y = a->x;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t q = 0; q < parts; q++) y[parts * i + q] = b[parts * a->line[i] + q];
+    trs_again_fronts_solve(&a->fronts, op, y, y + parts * n);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t q = 0; q < parts; q++) x[parts * a->line[i] + q] = y[parts * i + q];
+}
+
+int trs_lu_again_settle(trs_lu *lu)
+{
+    trs_factors *f = &lu->f;
+    const size_t size = trs_size(f->L.dtype);
+    f->L.val = trs_lu_alloc(lu, f->L.nnz, size, "the values of a factor");
+    if (!f->cholesky) f->U.val = trs_lu_alloc(lu, f->U.nnz, size, "the values of a factor");
+    if (!f->L.val || !(f->cholesky || f->U.val)) return TRS_EMEM;
+    const int rc = make_plans(lu);
+    f->symbolic = rc;
     return rc;
 }

@@ -251,15 +251,17 @@ static int factor(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
     f->library = "CHOLMOD";
     f->ordering = trs_cholmod_ordering_used(L);
     f->rcond = cholmod_l_rcond(L, c);
+    f->L.nnz = (int64_t)c->lnz;
     return TRS_OK;
 }
 
-static int solve(const trs_csc *A, void *data, double *x, const double *b, double *work)
+/* A = A^H */
+static int solve(const trs_csc *A, void *data, trs_op op, double *x, const double *b, double *work)
 {
     chol *d = data;
     const size_t n = (size_t)A->n;
     cholmod_dense B = {.nrow = n, .ncol = 1, .nzmax = n, .d = n, .x = (double *)b};
-    (void)work;
+    (void)work, (void)op;
     B.xtype = A->is_complex ? CHOLMOD_COMPLEX : CHOLMOD_REAL;
     if (!cholmod_l_solve2(CHOLMOD_A, d->L, &B, NULL, &d->x, NULL, &d->y, &d->e, &d->common))
         return trs_cholmod_failed(&d->common, "solving");

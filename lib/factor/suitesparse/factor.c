@@ -284,9 +284,10 @@ static int run_numeric(trs_lu *lu, backend *b, const trs_csc *A, trs_factors *f)
 {
     int rc = trs_step("factorization", -1);
     if (!rc) rc = b->method->numeric(lu, A, b->symbolic, f);
+    if (f->symbolic && f->cholesky) b->waits = false; /* its fronts do not solve */
     if (!rc && !b->waits) rc = take(lu, b, A, f);
     if (rc) trs_lu_factors_free(lu, f);
-    else if (b->waits && b->method->take) free_arrays(lu, f);
+    else if (b->waits && b->method->take && !f->symbolic) free_arrays(lu, f);
     return rc;
 }
 
@@ -450,12 +451,12 @@ static void begin_limit(trs_blas_limit *limit, int threads)
     trs_blas_begin(limit, blas, threads);
 }
 
-static int solve_first(trs_lu *lu, double *x, const double *b, double *work)
+static int solve_first(trs_lu *lu, trs_op op, double *x, const double *b, double *work)
 {
     const backend *own = lu->backend;
     trs_blas_limit limit;
     begin_limit(&limit, lu->opt.threads);
-    const int rc = own->method->solve(&own->pattern, own->symbolic, x, b, work);
+    const int rc = own->method->solve(&own->pattern, own->symbolic, op, x, b, work);
     trs_blas_end(&limit);
     return rc;
 }

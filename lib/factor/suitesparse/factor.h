@@ -43,16 +43,17 @@ typedef struct trs_method {
      * method suits this pattern better, which cannot happen if the caller has named the method.  ordering: NULL means the
      * library's default. */
     int (*analyse)(trs_lu *lu, const trs_csc *A, const char *ordering, bool named, void **symbolic);
-    /* Factor A, whose pattern was analysed, and leave the factors in *symbolic.  Sets the names, rcond and cholesky of f; a
-     * method without `take` sets L and U as well, or lists what they have (trs_factors.symbolic).  TRS_EPIVOT: the
+    /* Factor A, whose pattern was analysed, and leave the factors in *symbolic.  Sets the names, rcond, cholesky and numbers of
+     * entries of f; a method without `take` sets L and U as well, or lists what they have (trs_factors.symbolic).  TRS_EPIVOT: the
      * factorisation broke down, and the sentence says in which row. */
     int (*numeric)(trs_lu *lu, const trs_csc *A, void *symbolic, trs_factors *f);
     /* Copy the factors of A to f; NULL: numeric has. */
     int (*take)(trs_lu *lu, const trs_csc *A, void *symbolic, trs_factors *f);
     /* The same as numeric for other values of the same A, into the arrays that f has, without allocating; NULL: it cannot. */
     int (*renew)(trs_lu *lu, const trs_csc *A, const void *symbolic, trs_factors *f);
-    /* x = A^-1 b by the library, before drop.  work [5*n] is scratch. */
-    int (*solve)(const trs_csc *A, void *symbolic, double *x, const double *b, double *work);
+    /* x = op(A)^-1 b by the library, before drop.  work [5*n] is scratch. */
+    int (*solve)(const trs_csc *A, void *symbolic, trs_op op, double *x, const double *b,
+                 double *work);
     /* Free the factors in *symbolic, which were copied; NULL: they are still needed. */
     void (*drop)(trs_lu *lu, void *symbolic);
     void (*release)(trs_lu *lu, void *symbolic);

@@ -239,6 +239,8 @@ static void name(klu *k, trs_factors *f)
     f->ordering = k->ordering;
     KLU(k, rcond)(k->symbolic, k->numeric, &k->common);
     f->rcond = k->common.rcond;
+    f->L.nnz = k->numeric->lnz;
+    f->U.nnz = k->numeric->unz;
 }
 
 /* ---- factoring ------------------------------------------------------------------------------ */
@@ -264,13 +266,17 @@ static void drop(trs_lu *lu, void *data)
     free_numeric(data);
 }
 
-static int solve(const trs_csc *A, void *data, double *x, const double *b, double *work)
+static int solve(const trs_csc *A, void *data, trs_op op, double *x, const double *b, double *work)
 {
     klu *k = data;
+    const int64_t n = A->n;
+    bool solved;
     (void)work;
-    memcpy(x, b, (size_t)A->n * (k->is_complex ? 2 : 1) * sizeof *x);
-    if (KLU(k, solve)(k->symbolic, k->numeric, A->n, 1, x, &k->common)) return TRS_OK;
-    return failed(k, "solving");
+    memcpy(x, b, (size_t)n * (k->is_complex ? 2 : 1) * sizeof *x);
+    if (op == TRS_N) solved = KLU(k, solve)(k->symbolic, k->numeric, n, 1, x, &k->common);
+    else if (!k->is_complex) solved = klu_l_tsolve(k->symbolic, k->numeric, n, 1, x, &k->common);
+    else solved = klu_zl_tsolve(k->symbolic, k->numeric, n, 1, x, op == TRS_H, &k->common);
+    return solved ? TRS_OK : failed(k, "solving");
 }
 
 const trs_method trs_method_klu = {

@@ -4,9 +4,10 @@
  *
  *     (L U)(k, m) = A(P(k), P(m))      or      L L^H = A(P, P),
  *
- * all there is to do before the numbers is to order A + A' and to list the rows of each column of L (symbolic.c): U has the
- * pattern of L'.  Numbers are then computed on the device (device/complete.c) or by fronts on the host (again/again.c), and the
- * growth says whether the pivots were good.  If they were not, a library with pivoting factors A.
+ * all there is to do before the numbers is to order A + A' and, for a device, to list the rows of each column of L (symbolic.c): U
+ * has the pattern of L'.  Numbers are then computed on the device (device/complete.c) or by fronts on the host (again/again.c),
+ * where the list is for plans alone, and the growth says whether the pivots were good.  If they were not, a library with pivoting
+ * factors A.
  *
  * It is for matrices whose diagonal promises good pivots, whose pattern is nearly symmetric, and whose factors need so much
  * arithmetic that a library would take longer.
@@ -23,7 +24,7 @@
  * entry of the factors, as in circuits, the host takes about as long to list the pattern as KLU takes to factor. */
 static const double FEW_FLOPS = 5e7, FLOPS_AN_ENTRY = 40;
 /* On the host, fronts then take as long as KLU or UMFPACK, and new values a fifth of that. */
-static const double HOST_FLOPS_AN_ENTRY = 50;
+static const double HOST_FLOPS_AN_ENTRY = 30;
 /* How small a number on the diagonal may be, relative to the largest of its column. */
 static const double WEAK = 1e-2;
 /* Entries of A + A' for each entry of A. */
@@ -66,10 +67,10 @@ static bool host_may(const trs_lu *lu, const trs_csc *A)
     return A->by_lines && !lu->single && lu->opt.pivot != TRS_PIVOT_SKIP;
 }
 
-/* CHOLMOD is as fast when A is Hermitian, and a library that solves itself needs no plans for one solve (lu_first.c). */
+/* CHOLMOD is as fast when A is Hermitian. */
 static bool host_should(const trs_lu *lu, const trs_csc *A)
 {
-    return host_may(lu, A) && !A->hermitian && lu->opt.solves != 1;
+    return host_may(lu, A) && !A->hermitian;
 }
 
 /* ---- analysis ---------------------------------------------------------------------------------------- */
@@ -127,34 +128,47 @@ static int turn(trs_lu *lu, const trs_symbolic *d, bool is_complex, trs_mat *L)
 }
 
 /* U = L', by rows: those are the columns of L that were found. */
-static int list_upper(trs_lu *lu, trs_symbolic *d, bool keeps, bool is_complex, trs_factors *f)
+static int list_upper(trs_lu *lu, trs_symbolic *d, bool keeps, bool is_complex, trs_mat *U)
 {
     int rc = TRS_OK;
-    if (keeps) rc = trs_symbolic_triangle(lu, d, is_complex, &f->U);
-    else trs_symbolic_give(d, is_complex, &f->U);
-    if (!rc) rc = trs_symbolic_order(lu, d, &f->Q);
-    f->U.format = TRS_CSR;
-    f->U.kind = TRS_UPPER;
+    if (keeps) rc = trs_symbolic_triangle(lu, d, is_complex, U);
+    else trs_symbolic_give(d, is_complex, U);
+    U->format = TRS_CSR;
+    U->kind = TRS_UPPER;
     return rc;
+}
+
+/* P = Q */
+static int copy_order(trs_lu *lu, const trs_symbolic *d, trs_factors *f)
+{
+    const int rc = f->P ? TRS_OK : trs_symbolic_order(lu, d, &f->P);
+    return rc || f->cholesky || f->Q ? rc : trs_symbolic_order(lu, d, &f->Q);
+}
+
+static int begin(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
+{
+    const trs_symbolic *d = data;
+    f->symbolic = true;
+    f->cholesky = A->hermitian;
+    f->library = "static pivots";
+    f->ordering = trs_cholmod_ordering_used(d->L);
+    f->L.nnz = (int64_t)d->common.lnz;
+    f->U.nnz = f->cholesky ? 0 : f->L.nnz;
+    return copy_order(lu, d, f);
 }
 
 static int list(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
 {
     trs_symbolic *d = data;
     const bool here = lu->opt.device <= 0;
-    f->symbolic = true;
-    f->cholesky = A->hermitian;
-    f->library = "static pivots";
-    f->ordering = trs_cholmod_ordering_used(d->L);
-    int rc = trs_symbolic_find(lu, d);
-    if (!rc) rc = trs_symbolic_order(lu, d, &f->P);
+    int rc = copy_order(lu, d, f);
+    if (!rc) rc = trs_symbolic_find(lu, d);
     if (!rc && here) rc = turn(lu, d, A->is_complex, &f->L);
-    if (!rc && !f->cholesky) rc = list_upper(lu, d, !here, A->is_complex, f);
+    if (!rc && !f->cholesky) rc = list_upper(lu, d, !here, A->is_complex, &f->U);
     if (!rc && !here) {
         trs_symbolic_give(d, A->is_complex, &f->L);
         f->L.format = TRS_CSC;
     }
-    if (rc) trs_lu_factors_free(lu, f);
     f->L.kind = TRS_LOWER;
     return rc;
 }
@@ -162,7 +176,8 @@ static int list(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
 const trs_method trs_method_static = {.name = "static",
                                       .symbolic = true,
                                       .analyse = analyse,
-                                      .numeric = list,
+                                      .numeric = begin,
+                                      .take = list,
                                       .release = trs_symbolic_free};
 
 #endif

@@ -261,6 +261,8 @@ static int attempt(trs_lu *lu, const trs_csc *A, umfpack *u, trs_factors *f, boo
     f->library = "UMFPACK";
     f->ordering = u->ordering;
     f->rcond = u->Info[UMFPACK_RCOND];
+    status = count_entries(u, &f->L.nnz, &f->U.nnz);
+    if (status) return failed(status, "counting entries");
     return take_order(lu, u, f, A->n, scalable);
 }
 
@@ -280,16 +282,17 @@ static int factor(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
 
 /* ---- solving ---------------------------------------------------------------------------------- */
 
-static int solve(const trs_csc *A, void *data, double *x, const double *b, double *work)
+static int solve(const trs_csc *A, void *data, trs_op op, double *x, const double *b, double *work)
 {
+    static const int system[] = {[TRS_N] = UMFPACK_A, [TRS_T] = UMFPACK_Aat, [TRS_H] = UMFPACK_At};
     umfpack *u = data;
     int64_t *Wi = (int64_t *)(work + 4 * A->n), status;
     u->Control[UMFPACK_IRSTEP] = 0;
     if (u->is_complex)
-        status = umfpack_zl_wsolve(UMFPACK_A, A->p, A->i, A->x, NULL, x, NULL, b, NULL, u->Numeric,
+        status = umfpack_zl_wsolve(system[op], A->p, A->i, A->x, NULL, x, NULL, b, NULL, u->Numeric,
                                    u->Control, u->Info, Wi, work);
     else
-        status = umfpack_dl_wsolve(UMFPACK_A, A->p, A->i, A->x, x, b, u->Numeric, u->Control,
+        status = umfpack_dl_wsolve(system[op], A->p, A->i, A->x, x, b, u->Numeric, u->Control,
                                    u->Info, Wi, work);
     return status < 0 ? failed(status, "solving") : TRS_OK;
 }

@@ -79,6 +79,7 @@ static void patterns(void **state)
             trs_csc csc;
             void *data = analysed(&lu, &A, true, symmetric, &csc);
             assert_int_equal(trs_method_static.numeric(&lu, &csc, data, &f), TRS_OK);
+            assert_int_equal(trs_method_static.take(&lu, &csc, data, &f), TRS_OK);
             assert_true(f.symbolic && f.cholesky == symmetric);
             eliminate(&A, f.P, in);
             assert_int_equal(f.L.format, TRS_CSC);
@@ -199,14 +200,37 @@ static void numbers(void **state)
         }
 }
 
+/* a(i, j) a(j, i) = 1 = a(i, i): on the diagonal every second pivot is zero, in any order. */
+static full without_pivots(int n)
+{
+    full A = full_new(n, false);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++) {
+            const int power = i == j ? 0 : rand() % 7 - 3;
+            A.a[i + n * j] = ldexp(1, power);
+            A.a[j + n * i] = ldexp(1, -power);
+        }
+    return A;
+}
+
+/* A diagonal that is just not weak, so that L and U have large numbers; nearly: the last two rows are nearly alike. */
+static full growing(int n, bool nearly)
+{
+    full A = dominant(n, false);
+    for (int k = 0; k < n; k++) A.a[k + n * k] = 0.012;
+    for (int j = 0; j < n && nearly; j++)
+        A.a[n - 1 + n * j] = A.a[n - 2 + n * j] + 1e-13 * number(false);
+    return A;
+}
+
 /* Pivots that do not suit: the library factors A, at first and later, also when they would suit again. */
 static void pivots_that_grow(void **state)
 {
     (void)state;
+    const trs_factor_options named = {.method = "static"};
     for (int later = 0; later < 2; later++) {
-        const trs_factor_options opt = {.plan = {.ops = 7}}, named = {.method = "static"};
-        full A = dominant(160, false), good = dominant(160, false);
-        for (int k = 0; k < 160; k++) A.a[k + 160 * k] = 0.012; /* just not a weak diagonal */
+        const trs_factor_options opt = {.plan = {.ops = 7}};
+        full A = without_pivots(160), good = dominant(160, false);
         trs_mat m = show_full(&A, &plain), first = show_full(&good, &plain);
         trs_lu *lu;
         assert_int_equal(trs_factor(&lu, later ? &first : &m, &opt), TRS_OK);
@@ -223,6 +247,32 @@ static void pivots_that_grow(void **state)
         free(A.a);
         free(good.a);
     }
+    full A = growing(160, true);
+    trs_mat m = show_full(&A, &plain);
+    trs_lu *lu;
+    assert_refused(lu, trs_factor(&lu, &m, &named), TRS_EGROWTH, "cost too many digits");
+    hide(&m);
+    free(A.a);
+}
+
+/* Growth that a step of refinement repairs, which all solves then take. */
+static void growth_that_is_repaired(void **state)
+{
+    (void)state;
+    const trs_factor_options opt = {.plan = {.ops = 7}};
+    full A = growing(160, false);
+    trs_mat m = show_full(&A, &plain);
+    trs_lu *lu;
+    trs_lu_info info;
+    assert_int_equal(trs_factor(&lu, &m, &opt), TRS_OK);
+    assert_true(omega_of(lu, &m) < 4 * DBL_EPSILON);
+    assert_int_equal(trs_lu_get_info(lu, &info), TRS_OK);
+    assert_string_equal(info.library, "static pivots");
+    assert_int_equal(info.refines, 1);
+    assert_true(omega_of(lu, &m) < 40 * DBL_EPSILON);
+    hide(&m);
+    trs_lu_destroy(lu);
+    free(A.a);
 }
 
 /* What fronts cannot compute again, and what a library does better. */
@@ -242,7 +292,7 @@ static void left_to_libraries(void **state)
         bool is_static;
     } cases[] = {{&m, &none, true},
                  {&m, &single, false},
-                 {&m, &once, false},
+                 {&m, &once, true},
                  {&m, &skip, false},
                  {&h, &none, false}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -283,9 +333,12 @@ static void out_of_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(patterns),          cmocka_unit_test(choice),
-        cmocka_unit_test(numbers),           cmocka_unit_test(pivots_that_grow),
-        cmocka_unit_test(left_to_libraries), cmocka_unit_test(out_of_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(patterns),
+                                       cmocka_unit_test(choice),
+                                       cmocka_unit_test(numbers),
+                                       cmocka_unit_test(pivots_that_grow),
+                                       cmocka_unit_test(left_to_libraries),
+                                       cmocka_unit_test(out_of_memory),
+                                       cmocka_unit_test(growth_that_is_repaired)};
     return cmocka_run_group_tests_name("t_static", tests, NULL, NULL);
 }
