@@ -96,23 +96,28 @@ static int improve_and_judge(job *j, report *r)
     return rc;
 }
 
-/* Factors by blocks have no plans. */
-static void keep_blocks(const trs_lu_info *lu, report *r)
+/* Factors by blocks have no plans, nor have complete ones that few solves were made with. */
+static void keep_planless(const trs_lu_info *lu, report *r)
 {
     r->l = (trs_info){.nnz = lu->nnz_l, .analysis = ""};
     r->u.nnz = lu->nnz_u;
-    snprintf(r->solver, sizeof r->solver, "blocks");
-    snprintf(r->reason, sizeof r->reason, "factors by blocks of %d x %d", (int)lu->block,
-             (int)lu->block);
+    if (lu->block) {
+        snprintf(r->solver, sizeof r->solver, "blocks");
+        snprintf(r->reason, sizeof r->reason, "factors by blocks of %d x %d", (int)lu->block,
+                 (int)lu->block);
+    } else {
+        snprintf(r->solver, sizeof r->solver, "%s", lu->library);
+        snprintf(r->reason, sizeof r->reason, "few solves need no plans of L and U");
+    }
     snprintf(r->costs, sizeof r->costs, "not predicted");
 }
 
 static void keep_factors(const trs_lu *factors, report *r)
 {
     trs_lu_info lu;
-    trs_lu_get_info(factors, &lu);
-    if (lu.block) keep_blocks(&lu, r);
-    else keep_info(lu.l, &r->l, r);
+    trs_lu_peek_info(factors, &lu);
+    if (lu.l) keep_info(lu.l, &r->l, r);
+    else keep_planless(&lu, r);
     if (lu.u) keep_info(lu.u, &r->u, r);
     r->has_u = lu.u || lu.nnz_u > 0;
     snprintf(r->library, sizeof r->library, "%s", lu.library);

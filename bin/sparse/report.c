@@ -165,11 +165,13 @@ static void print_determinant(FILE *out, const report *r)
 static void print_times(FILE *out, const report *r)
 {
     char t[3][32];
-    fprintf(out, "time       read %s, analysis %s (levels %s%s%s)\n",
-            duration(t[0], sizeof t[0], r->seconds_read),
-            duration(t[1], sizeof t[1], r->seconds_analyse),
-            duration(t[2], sizeof t[2], r->l.seconds_levels + r->u.seconds_levels),
-            *r->l.analysis ? ": " : "", r->l.analysis);
+    fprintf(out, "time       read %s", duration(t[0], sizeof t[0], r->seconds_read));
+    if (r->seconds_analyse > 0) /* there are plans, or blocks */
+        fprintf(out, ", analysis %s (levels %s%s%s)",
+                duration(t[1], sizeof t[1], r->seconds_analyse),
+                duration(t[2], sizeof t[2], r->l.seconds_levels + r->u.seconds_levels),
+                *r->l.analysis ? ": " : "", r->l.analysis);
+    fputc('\n', out);
     fprintf(out, "solve      min %s, median %s, max %s of %d\n",
             duration(t[0], sizeof t[0], r->solve.min), duration(t[1], sizeof t[1], r->solve.median),
             duration(t[2], sizeof t[2], r->solve.max), r->solve.count);

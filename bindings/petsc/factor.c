@@ -266,8 +266,8 @@ static PetscErrorCode count_entries(Mat F)
     trs_petsc *f = F->data;
     trs_lu_info info;
     PetscFunctionBegin;
-    TrsPetscCall(trs_lu_get_info(f->lu, &info));
-    f->flops = 2 * (PetscLogDouble)(info.nnz_l + (info.u ? info.nnz_u : info.nnz_l));
+    TrsPetscCall(trs_lu_peek_info(f->lu, &info)); /* solves may need no plans */
+    f->flops = 2 * (PetscLogDouble)(info.nnz_l + (info.nnz_u ? info.nnz_u : info.nnz_l));
     const double used = (double)(info.nnz_l + (info.nnz_u ? info.nnz_u - info.n : 0));
     F->info.nz_used = F->info.nz_allocated = used;
     F->info.fill_ratio_given = f->info.fill;

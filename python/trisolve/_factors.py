@@ -224,7 +224,8 @@ class Factors(Solver, LinearOperator):
 
     @property
     def nnz(self) -> int:
-        info = self.info
+        info = _abi.trs_lu_info()
+        check(C.trs_lu_peek_info(self._handle.pointer, info))
         return info.nnz_l + (info.nnz_u or info.nnz_l)
 
     @cached_property
