@@ -386,8 +386,8 @@ static int fill(trs_context *ctx, const making &m, trs_flow *f)
 trs_pattern trs_pattern_of(const trs_operator *op)
 {
     const trs_device_view *d = &op->device;
-    return {op->tri.n, op->lv.count, op->tri.nnz, d->ptr, d->idx, d->level, op->statistics.longest,
-            false};
+    return {op->tri.n, op->lv.count,           op->tri.nnz, d->ptr, d->idx,
+            d->level,  op->statistics.longest, false};
 }
 
 int trs_flow_make(trs_context *ctx, const trs_pattern *t, trs_flow *f)

@@ -8,7 +8,7 @@
  *        is_mine       is row i computed here?  -1: no row
  *        begin_push    begins to copy these integers
  *        push_of       what they say for the lane, asked before it waits: at least whether it has a node to compute
- *        send          sends x, after it was stored here */
+ *        send          sends x of a node, after it was stored here */
 #ifndef TRS_WIDE_CUH
 #define TRS_WIDE_CUH
 
@@ -43,7 +43,7 @@ template <class T> struct wide_args {
     bool cj; /* conj (T) x = b */
 
     /* x is sent nowhere */
-    enum { PUSH_INTS = 0 };
+    static constexpr int PUSH_INTS = 0;
     struct push {
         bool has_node;
     };
@@ -53,7 +53,7 @@ template <class T> struct wide_args {
     {
         return {(int)(threadIdx.x % WARP) < s.first[1]};
     }
-    __device__ void send(const push &, T) const {}
+    __device__ void send(const push &, int32_t, T) const {}
 };
 
 /* ---- copies into shared memory ----------------------------------------------------------------------------- */
@@ -194,8 +194,7 @@ __device__ inline T sum_of_row(const K &k, const stage<K> &s)
     return sum;
 }
 
-template <bool DIVIDES, class K>
-__device__ inline void compute_task(const K &k, const stage<K> &s)
+template <bool DIVIDES, class K> __device__ inline void compute_task(const K &k, const stage<K> &s)
 {
     using T = typename K::type;
     const int lane = threadIdx.x % WARP, node = s.first[0] + lane;
@@ -206,7 +205,7 @@ __device__ inline void compute_task(const K &k, const stage<K> &s)
     const T x = over(DIVIDES, b - sum, inv);
     TRS_ASSERT(!flag_there(flag_peek(k.y + node)));
     flag_store(k.y + node, x);
-    k.send(push, x);
+    k.send(push, node, x);
 }
 
 template <bool DIVIDES, class K> __device__ inline void compute_all(const K &k)
