@@ -445,8 +445,25 @@ typedef struct trs_options {
      * Source: Anzt, Chow and Dongarra 2015 (Iterative sparse triangular solves for
      * preconditioning). */
     int64_t sweeps;
+    /* devices of this host that may share the solves, [device_count] TRS_CUDA(k), ascending; NULL:
+     * one device, as device says.  The array need not outlive the call.
+     * The plan cuts the rows of the triangle into as many consecutive parts, with about as many
+     * entries each, and device k of the list solves for part k.  For an upper triangle, and for
+     * TRS_T and TRS_H of a lower one, part 0 has the last rows.  If the first device is predicted
+     * to be as fast alone, and has the memory, the plan stays there; trs_info.reason tells.  With
+     * solver = "cuda-peers" it is cut in any case.
+     * device is TRS_HOST or the first of the list.  B and X are where the first device can access
+     * them.  If a range of addresses is split over devices, and all of them can access it, each
+     * device uses the rows that it has in place.  A device that is named twice has two parts.
+     * The devices need peer access to one another, and rows have at most 33 entries.  Sweeps,
+     * measure, device_memory, general matrices, B and X by rows, TRS_PIVOT_SKIP and
+     * TRS_ORDER_LEVEL are refused, and factors take no list.  Such a plan does not grow, and if it
+     * is cut, it cannot be saved. */
+    const int *devices;
+    /* number of these, at most 16; 0: none */
+    int64_t device_count;
     /* must be zero; reserved for new members */
-    int64_t reserved[6];
+    int64_t reserved[4];
 } trs_options;
 
 /* trs_options.solves: so many that only the time of a solve counts */

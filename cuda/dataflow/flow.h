@@ -82,6 +82,7 @@ typedef struct trs_pattern {
     const int32_t *idx;   /* [nnz] */
     const int32_t *level; /* [n] of each row */
     int64_t longest; /* entries of the longest row; 0: not known, as after a rewriting of levels */
+    bool parted;     /* a part of a triangle (cuda/peers), whose flow is always wide */
 } trs_pattern;
 
 /* Of an operator whose pattern and levels are on the device (trs_operator_device). */

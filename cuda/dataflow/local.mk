@@ -7,7 +7,7 @@ CUDA_SOLVERS += cuda/dataflow/dataflow.cu
 libcore_la_SOURCES += cuda/dataflow/dataflow.cuh cuda/dataflow/flow.cu \
 	cuda/dataflow/flow_slack.cu cuda/dataflow/flow_sort.cu cuda/dataflow/many.cu \
 	cuda/dataflow/many.cuh cuda/dataflow/operands.cuh cuda/dataflow/single.cu \
-	cuda/dataflow/wide.cu
+	cuda/dataflow/wide.cu cuda/dataflow/wide.cuh
 endif
 
 # tests

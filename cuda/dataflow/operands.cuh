@@ -34,17 +34,23 @@ template <class T, int N> __device__ inline void clear(batch<T, N> &e)
     }
 }
 
+/* How to look at y: for numbers of this device. */
+struct look_here {
+    template <class T> static __device__ T at(const T *y) { return flag_peek(y); }
+};
+
 /* Looks once for each y that is not there yet.  All loads are under way before the result of the first is used;
  * a loop that tested each at once would wait for up to four loads one after the other.  So nothing but its bits
  * says whether a load has found a number: with a flag for each, the compiler ran out of predicates, and put tests
  * between the loads. */
-template <int STRIDE, class T, int N> __device__ inline void poll_batch(const T *y, batch<T, N> &e)
+template <int STRIDE, class LOOK = look_here, class T, int N>
+__device__ inline void poll_batch(const T *y, batch<T, N> &e)
 {
     T v[N];
 #pragma unroll
     for (int j = 0; j < N; j++) {
         v[j] = flag_unset<T>();
-        if (e.waiting >> j & 1) v[j] = flag_peek(y + (int64_t)e.node[j] * STRIDE);
+        if (e.waiting >> j & 1) v[j] = LOOK::at(y + (int64_t)e.node[j] * STRIDE);
     }
 #pragma unroll
     for (int j = 0; j < N; j++)

@@ -30,255 +30,7 @@
  * out (b, y and x are numbers far apart), and by some 0.4 us a level (README.md). */
 #include "config.h"
 
-#include "operands.cuh"
-
-enum {
-    STAGES = 3,
-    AHEAD = STAGES - 1,
-    GROUP = 4,    /* entries that are copied at a time */
-    TOGETHER = 3, /* operands of a row that are waited for together */
-    COPIERS = 2,  /* warps of a block that copy x */
-    COPIED = 4,   /* rows of x that a lane of theirs copies at a time */
-    PAUSE = 100,  /* ns between their looks */
-    PASS = 1024   /* threads of a block that copies x after the kernel */
-};
-
-/* The schedule and values as in flow.h. */
-template <class T> struct wide_args {
-    int32_t n, tasks;
-    int32_t room;  /* entries of a stage, a multiple of GROUP */
-    int32_t warps; /* of a block that solve; those behind them copy x */
-    const trs_flow_task *task;
-    const int64_t *ptr;
-    const uint16_t *within;
-    const int32_t *idx, *row, *row_node;
-    const T *val, *inv;
-    const int *divides;
-    T *y; /* [nodes] numbers that are their own flags */
-    view<T> b, x;
-    bool cj; /* conj (T) x = b */
-};
-
-/* ---- copies into shared memory ----------------------------------------------------------------------------- */
-
-/* Lines that are read once should leave L2 before those of y. */
-__device__ inline uint64_t read_once()
-{
-    uint64_t policy;
-    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-    return policy;
-}
-
-/* Begins to copy a number of 4, 8 or 16 bytes. */
-template <class T> __device__ inline void copy_later(T *to, const T *from)
-{
-    const unsigned there = (unsigned)__cvta_generic_to_shared(to);
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(there), "l"(from), "n"(sizeof(T))
-                 : "memory");
-}
-
-/* The same for 16 bytes that are read once. */
-__device__ inline void copy_later(int4 *to, const int4 *from, uint64_t policy)
-{
-    const unsigned there = (unsigned)__cvta_generic_to_shared(to);
-    asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(there),
-                 "l"(from), "l"(policy)
-                 : "memory");
-}
-
-__device__ inline void end_of_copies()
-{
-    asm volatile("cp.async.commit_group;" ::: "memory");
-}
-
-/* Waits for all copies of this lane but those of the last AHEAD groups. */
-__device__ inline void wait_for_copies()
-{
-    asm volatile("cp.async.wait_group %0;" ::"n"((int)AHEAD) : "memory");
-}
-
-/* ---- a stage: what a warp needs of a task, in shared memory --------------------------------------------------- */
-
-enum { STAGE_INTS = WARP + 4 };
-
-/* The entries of node k of the task are at begin[k] ... begin[k+1] - 1 of val and idx; nodes from count on have none. */
-template <class T> struct stage {
-    T *val, *b, *inv;     /* [room], [WARP], [WARP] */
-    int32_t *idx, *begin; /* [room], [WARP+1] */
-    int32_t *first;       /* [2] first node and count of the task */
-
-    static __host__ __device__ size_t bytes(int32_t room)
-    {
-        return (size_t)room * (sizeof(T) + sizeof(int32_t)) + 2 * WARP * sizeof(T) +
-               STAGE_INTS * sizeof(int32_t);
-    }
-
-    __device__ stage(unsigned char *at, int32_t room)
-        : val((T *)at), b(val + room), inv(b + WARP), idx((int32_t *)(inv + WARP)),
-          begin(idx + room), first(begin + WARP + 1)
-    {
-    }
-};
-
-/* Where the entries and b of a task are; each lane knows it of one node.  It is read a step before they are. */
-struct head {
-    trs_flow_task task;
-    int64_t from, begin,
-        end; /* entries of the task; the node's first one, or end where the task has no such node */
-    int32_t row;
-};
-
-template <class T> __device__ inline head read_head(const wide_args<T> &k, trs_flow_task task)
-{
-    const int lane = threadIdx.x % WARP;
-    head h = {task, 0, 0, 0, -1};
-    TRS_ASSERT(task.lanes == 1 && task.count <= WARP);
-    if (task.count == 0) return h;
-    h.from = k.ptr[task.first];
-    h.end = h.begin = k.ptr[task.first + task.count];
-    if (lane < task.count) {
-        h.begin = h.from + k.within[task.first + lane];
-        h.row = k.row[task.first + lane];
-    }
-    return h;
-}
-
-/* Begins to copy what the stage has room for. */
-template <class T>
-__device__ inline void fetch(const wide_args<T> &k, const head &h, const stage<T> &s,
-                             uint64_t policy)
-{
-    const int lane = threadIdx.x % WARP;
-    const int64_t from = h.from / GROUP * GROUP;
-    const int groups = (int)((h.end - from + GROUP - 1) / GROUP);
-    const int pieces = groups * (int)(GROUP * sizeof(T) / sizeof(int4));
-    TRS_ASSERT(groups * GROUP <= k.room);
-    for (int p = lane; p < pieces; p += WARP)
-        copy_later((int4 *)s.val + p, (const int4 *)(k.val + from) + p, policy);
-    for (int p = lane; p < groups; p += WARP)
-        copy_later((int4 *)s.idx + p, (const int4 *)(k.idx + from) + p, policy);
-    if (h.row >= 0) {
-        copy_later(s.b + lane, &k.b(h.row, 0));
-        copy_later(s.inv + lane, k.inv + h.task.first + lane);
-    }
-    end_of_copies();
-    s.begin[lane] = (int32_t)(h.begin - from);
-    if (lane > 0) return;
-    s.begin[WARP] = (int32_t)(h.end - from);
-    s.first[0] = h.task.first;
-    s.first[1] = h.task.count;
-}
-
-/* ---- a task --------------------------------------------------------------------------------------------------- */
-
-/* The sum of the lane's row.  left: entries from here to the end of the row, the same for all lanes; rows that
- * have fewer begin later.  All lanes come to each ballot. */
-template <class T> __device__ inline T sum_of_row(const wide_args<T> &k, const stage<T> &s)
-{
-    const int lane = threadIdx.x % WARP, begin = s.begin[lane], end = s.begin[lane + 1];
-    const int most = (int)__reduce_max_sync(~0u, (unsigned)(end - begin));
-    T sum = number<T>(0);
-    for (int left = (most + TOGETHER - 1) / TOGETHER * TOGETHER; left > 0; left -= TOGETHER) {
-        batch<T, TOGETHER> e;
-        clear(e);
-#pragma unroll
-        for (int j = 0; j < TOGETHER; j++) {
-            const int q = end - left + j;
-            if (q >= begin) put_entry(e, j, s.idx[q], conj_if(k.cj, s.val[q]));
-        }
-        do poll_batch<1>(k.y, e);
-        while (__any_sync(~0u, e.waiting != 0));
-        sum = add_batch(sum, e);
-    }
-    return sum;
-}
-
-template <bool DIVIDES, class T>
-__device__ inline void compute_task(const wide_args<T> &k, const stage<T> &s)
-{
-    const int lane = threadIdx.x % WARP, node = s.first[0] + lane;
-    const bool has_node = lane < s.first[1];
-    const T b = s.b[lane], inv = conj_if(k.cj, s.inv[lane]); /* before the wait, not after it */
-    const T sum = sum_of_row(k, s);
-    if (!has_node) return;
-    const T x = over(DIVIDES, b - sum, inv);
-    TRS_ASSERT(!flag_there(flag_peek(k.y + node)));
-    flag_store(k.y + node, x);
-}
-
-template <bool DIVIDES, class T> __device__ inline void compute_all(const wide_args<T> &k)
-{
-    const int64_t warps = (int64_t)gridDim.x * k.warps;
-    const int64_t first = (threadIdx.x / WARP) * (int64_t)gridDim.x + blockIdx.x;
-    const size_t bytes = stage<T>::bytes(k.room);
-    const uint64_t policy = read_once();
-    unsigned char *stages = shared_numbers<unsigned char>() + threadIdx.x / WARP * STAGES * bytes;
-    const auto task = [&](int64_t step) { return task_at(k.task, k.tasks, first + step * warps); };
-    const auto place = [&](int64_t step) {
-        return stage<T>(stages + step % STAGES * bytes, k.room);
-    };
-    for (int step = 0; step < AHEAD; step++)
-        fetch(k, read_head(k, task(step)), place(step), policy);
-    head next = read_head(k, task(AHEAD));
-    trs_flow_task later = task(AHEAD + 1);
-    for (int step = 0; first + step * warps < k.tasks; step++) {
-        fetch(k, next, place(step + AHEAD), policy);
-        next = read_head(k, later);
-        later = task(step + AHEAD + 2);
-        delay();
-        wait_for_copies();
-        __syncwarp(); /* what other lanes have copied is visible */
-        compute_task<DIVIDES>(k, place(step));
-        __syncwarp(); /* all lanes are done with the stage, which the next step fills */
-    }
-}
-
-/* ---- x from y, by warps of their own -------------------------------------------------------------------------- */
-
-/* The nodes of the lane's rows among those from `first` on; -1: there is no such row. */
-template <class T>
-__device__ inline void read_nodes(const wide_args<T> &k, int64_t first, int32_t node[COPIED])
-{
-#pragma unroll
-    for (int j = 0; j < COPIED; j++) {
-        const int64_t i = first + j * WARP + threadIdx.x % WARP;
-        node[j] = i < k.n ? __ldcs(k.row_node + i) : -1;
-    }
-}
-
-/* x of these rows, as soon as it is there.  The warp looks for the last one, with pauses, before it looks for all. */
-template <class T>
-__device__ inline void copy_rows(const wide_args<T> &k, int64_t first, const int32_t node[COPIED])
-{
-    batch<T, COPIED> e;
-    int32_t last = 0;
-    clear(e);
-#pragma unroll
-    for (int j = 0; j < COPIED; j++) {
-        if (node[j] >= 0) put_entry(e, j, node[j], number<T>(1));
-        last = max(last, node[j]);
-    }
-    last = (int32_t)__reduce_max_sync(~0u, (unsigned)last);
-    while (!flag_there(flag_peek(k.y + last))) __nanosleep(PAUSE);
-    do poll_batch<1>(k.y, e);
-    while (__any_sync(~0u, e.waiting != 0));
-#pragma unroll
-    for (int j = 0; j < COPIED; j++)
-        if (node[j] >= 0) __stcs(&k.x(first + j * WARP + threadIdx.x % WARP, 0), e.y[j]);
-}
-
-template <class T> __device__ inline void copy_all(const wide_args<T> &k)
-{
-    const int64_t warp = (threadIdx.x / WARP - k.warps) * (int64_t)gridDim.x + blockIdx.x;
-    const int64_t step = (int64_t)gridDim.x * COPIERS * COPIED * WARP;
-    int32_t node[COPIED], next[COPIED];
-    read_nodes(k, warp * COPIED * WARP, next);
-    for (int64_t first = warp * COPIED * WARP; first < k.n; first += step) {
-        for (int j = 0; j < COPIED; j++) node[j] = next[j];
-        read_nodes(k, first + step, next);
-        copy_rows(k, first, node);
-    }
-}
+#include "wide.cuh"
 
 template <class T>
 static __global__ void __launch_bounds__(THREADS + COPIERS * WARP, 2)
@@ -289,71 +41,18 @@ static __global__ void __launch_bounds__(THREADS + COPIERS * WARP, 2)
     else compute_all<false>(k);
 }
 
-/* The same after that kernel.  A block has PASS COPIED adjacent rows: the y of rows that are neighbours in a grid share
- * sectors, which are then in the L1 cache of the SM. */
-template <class T> static __global__ void __launch_bounds__(PASS) pass_kernel(const wide_args<T> k)
+template <class T> static int choose(dataflow *d)
 {
-    const int64_t first = blockIdx.x * (int64_t)(PASS * COPIED) + threadIdx.x;
-    T x[COPIED];
-#pragma unroll
-    for (int j = 0; j < COPIED; j++)
-        if (first + j * PASS < k.n) x[j] = k.y[k.row_node[first + j * PASS]];
-#pragma unroll
-    for (int j = 0; j < COPIED; j++)
-        if (first + j * PASS < k.n) k.x(first + j * PASS, 0) = x[j];
-}
-
-/* ---- the host side ----------------------------------------------------------------------------------------------- */
-
-/* Bytes of x up to which warps of the kernel copy it from y: where it is larger, y has left L2 by then, and a pass after
- * the kernel is faster. */
-enum { COPIED_MEANWHILE = 64 << 20 };
-
-template <class T> static int copiers(int32_t n)
-{
-    return (int64_t)n * (int64_t)sizeof(T) > COPIED_MEANWHILE ? 0 : COPIERS;
-}
-
-/* A task begins anywhere in a group. */
-static int32_t room_of(const trs_flow *f)
-{
-    return (f->most + 2 * (GROUP - 1)) / GROUP * GROUP;
-}
-
-template <class T> static size_t warp_bytes(const trs_flow *f)
-{
-    return STAGES * stage<T>::bytes(room_of(f));
-}
-
-/* Blocks of an SM.  Where rows are long, more warps than those of one block hurt: their looks slow down the others. */
-static int most_blocks(const trs_flow *f)
-{
-    return f->most <= BATCH * WARP ? 3 : 1;
-}
-
-/* As many warps a block as its shared memory has room for, and as many blocks as the warps of six levels fill, at least
- * three for four SMs. */
-template <class T> static int choose_launch(dataflow *d)
-{
-    const trs_flow *f = &d->flow;
-    const int sms = multiprocessors();
-    int device = 0, most = 0;
-    const int rc = cuda_status(cudaGetDevice(&device), "cudaGetDevice");
-    if (rc) return rc;
-    cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    d->wide_warps = max(1, min(THREADS / WARP, (int)((size_t)most / warp_bytes<T>(f))));
-    const size_t shared = (size_t)d->wide_warps * warp_bytes<T>(f);
-    const double six = 6.0 * f->tasks / (f->levels ? f->levels : 1) / d->wide_warps;
-    if (allow_shared(wide_kernel<T>, (size_t)most)) return TRS_EDEVICE;
-    d->single_blocks =
-        waiting_blocks((const void *)wide_kernel<T>, (d->wide_warps + copiers<T>(d->n)) * WARP,
-                       shared, min(max(six, 0.75 * sms), (double)most_blocks(f) * sms));
-    return d->single_blocks > 0 ? TRS_OK : TRS_EDEVICE;
+    wide_launch l = {};
+    const int rc = choose_launch(&d->flow, wide_kernel<T>, copiers<T>(d->n), &l);
+    d->wide_warps = l.warps;
+    d->single_blocks = l.blocks;
+    return rc;
 }
 
 int wide_new(dataflow *d)
 {
-    return for_type(d->dtype, [&]<class T>(T) { return choose_launch<T>(d); });
+    return for_type(d->dtype, [&]<class T>(T) { return choose<T>(d); });
 }
 
 template <class T> static int solve(const dataflow *d, const trs_job *job)
@@ -370,7 +69,7 @@ template <class T> static int solve(const dataflow *d, const trs_job *job)
     if (!rc)
         rc = launch_together((const void *)wide_kernel<T>, d->single_blocks,
                              (d->wide_warps + copiers<T>(d->n)) * WARP, k, stream,
-                             (size_t)d->wide_warps * warp_bytes<T>(f));
+                             (size_t)d->wide_warps * warp_bytes<wide_args<T>>(f));
     if (rc || copiers<T>(d->n)) return rc;
     pass_kernel<T><<<blocks_of(d->n, PASS * COPIED), PASS, 0, stream>>>(k);
     return launched();

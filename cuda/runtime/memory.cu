@@ -32,6 +32,16 @@ void trs_gpu_free(trs_context *ctx, void *p)
     else cudaFree(p);
 }
 
+int trs_gpu_room(trs_context *ctx, int64_t *bytes)
+{
+    size_t room = 0, all = 0;
+    const int rc = trs_gpu_use(ctx);
+    if (rc) return rc;
+    const cudaError_t e = cudaMemGetInfo(&room, &all);
+    *bytes = (int64_t)room;
+    return cuda_status(e, "free memory");
+}
+
 /* A kernel may still be using the scratch memory.  cudaFree waits for it, and a caller's function need not. */
 void trs_gpu_drop_scratch(trs_context *ctx)
 {

@@ -1,5 +1,5 @@
 # cuda/sweeps
 EXTRA_DIST += cuda/sweeps/README.md
 if HAVE_CUDA
-SWEEPERS += cuda/sweeps/sweeps.cu
+UNLISTED_SOLVERS += cuda/sweeps/sweeps.cu
 endif

@@ -22,6 +22,8 @@ typedef struct trs_machine {
 
 /* ---- context: memory, device, what was announced ------------------------------------------- */
 
+enum { TRS_MOST_DEVICES = 16 };
+
 typedef struct trs_context {
     trs_memory mem;
     trs_device_memory device_memory;
@@ -43,6 +45,10 @@ typedef struct trs_context {
     double seconds_vendor; /* what a vendor's own analysis took */
     trs_machine machine;   /* the costs behind all predictions, from trs_machine_find on */
     char costs[200];       /* where its numbers are from */
+
+    /* the devices that may share a solve, from 0, ascending; the first one is device */
+    int devices[TRS_MOST_DEVICES];
+    int device_count; /* 0: none were named */
 } trs_context;
 
 /* Allocate as trs_alloc does, and leave a sentence on failure: "out of memory: 12 bytes for the levels". */

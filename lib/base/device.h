@@ -25,6 +25,8 @@ void trs_gpu_restore(int device); /* called by trs_leave */
 
 void *trs_gpu_new(trs_context *ctx, int64_t count, size_t size, const char *what);
 void trs_gpu_free(trs_context *ctx, void *p); /* p may be NULL */
+/* *bytes: free memory of the device of the context.  TRS_OK, TRS_EDEVICE. */
+int trs_gpu_room(trs_context *ctx, int64_t *bytes);
 /* Scratch memory for one step of an analysis; its contents are lost when the next step asks.  NULL with a sentence. */
 void *trs_gpu_scratch(trs_context *ctx, int64_t bytes, const char *what);
 void trs_gpu_drop_scratch(trs_context *ctx);

@@ -58,10 +58,10 @@ static int check_plan(const trs_plan *p, trs_op op, int nrhs, const trs_exec *ex
         return trs_fail(TRS_EARG, "batch: op, nrhs, layout or threads is out of range");
     if (!(p->ctx.ops & 1u << op))
         return trs_fail(TRS_ESTATE, "batch: TRS_%c was not announced in the options", "NTH"[op]);
-    if (p->general || p->P || p->pivot != TRS_PIVOT_FAIL || p->ctx.sweeps)
+    if (p->general || p->P || p->pivot != TRS_PIVOT_FAIL || p->ctx.sweeps || p->solver->several)
         return trs_fail(TRS_ESUPPORT,
                         "batch: the plan must be of a triangle as it stands, fail on bad "
-                        "pivots, and have no sweeps");
+                        "pivots, have no sweeps, and be on one device");
     return TRS_OK;
 }
 

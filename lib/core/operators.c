@@ -74,6 +74,7 @@ static bool device_is_faster(const trs_plan *p, const trs_operator *op)
 {
     char why[200];
     if (op->tri.nnz < LEVELS_THERE_FROM || is_full(&op->tri) || p->ctx.limit) return false;
+    if (p->ctx.device_count > 1) return false; /* the pattern may be too large for one of them */
     if (p->solver) return p->solver->place == TRS_ON_CUDA && !p->solver->library;
     return !trs_gpu_probe(p->ctx.device, why, sizeof why);
 }

@@ -60,6 +60,7 @@ struct trs_plan {
     /* from the options */
     bool on_device; /* B and X live on the GPU */
     bool measure;   /* choose by solving */
+    bool weighs;    /* the solver is taken only if one device alone is predicted to be slower */
     int64_t solves; /* that it is made for; 0: unknown */
     trs_order order;
     trs_pivot pivot;

@@ -11,6 +11,25 @@
 #include <math.h>
 #include <string.h>
 
+/* They ascend, so that no two plans wait for each other (cuda/peers/README.md). */
+static int check_devices(const trs_options *opt)
+{
+    const int64_t count = opt->device_count;
+    if (count < 0 || count > TRS_MOST_DEVICES)
+        return trs_fail(TRS_EARG, "devices: their number is not within 0 .. %d", TRS_MOST_DEVICES);
+    if (count == 0) return TRS_OK;
+    if (!opt->devices) return trs_fail(TRS_EARG, "devices is NULL, and device_count is not 0");
+    for (int64_t k = 0; k < count; k++) {
+        const int device = opt->devices[k];
+        if (device <= 0) return trs_fail(TRS_EARG, "devices: %d is no TRS_CUDA(k)", device);
+        if (k > 0 && device < opt->devices[k - 1])
+            return trs_fail(TRS_EARG, "devices do not ascend");
+    }
+    if (opt->device > 0 && opt->device != opt->devices[0])
+        return trs_fail(TRS_EARG, "device is neither TRS_HOST nor the first one of devices");
+    return TRS_OK;
+}
+
 static int check_options(const trs_options *opt)
 {
     const int rc = TRS_CHECK_RESERVED(opt, "trs_options");
@@ -26,7 +45,14 @@ static int check_options(const trs_options *opt)
     if (opt->ops & ~7u) return trs_fail(TRS_EARG, "unknown bits in ops: %u", opt->ops);
     if ((unsigned)opt->layout > TRS_ROW_MAJOR || (unsigned)opt->order > TRS_ORDER_LEVEL)
         return trs_fail(TRS_EARG, "unknown layout or order");
-    return TRS_OK;
+    return check_devices(opt);
+}
+
+static void copy_devices(trs_context *ctx, const trs_options *opt)
+{
+    ctx->device_count = (int)opt->device_count;
+    for (int k = 0; k < ctx->device_count; k++) ctx->devices[k] = opt->devices[k] - 1;
+    if (ctx->device_count) ctx->device = ctx->devices[0];
 }
 
 static void copy_options(trs_plan *p, const trs_mat *mat, const trs_options *opt)
@@ -37,6 +63,7 @@ static void copy_options(trs_plan *p, const trs_mat *mat, const trs_options *opt
     ctx->device_memory = opt->device_memory;
     ctx->base = mat->base == 1;
     ctx->device = device > 0 ? device - 1 : 0;
+    copy_devices(ctx, opt);
     ctx->limit = opt->memory_limit;
     ctx->threads = opt->threads ? opt->threads : trs_default_threads();
     ctx->nrhs = opt->nrhs ? opt->nrhs : 1;
@@ -108,13 +135,55 @@ static int find_sweeps(trs_plan *p, const trs_options *opt)
         return trs_fail(TRS_EARG, "sweeps take the place of solver and measure");
     if (opt->pivot == TRS_PIVOT_SKIP || opt->order == TRS_ORDER_LEVEL)
         return trs_fail(TRS_ESUPPORT, "sweeps go with neither TRS_PIVOT_SKIP nor TRS_ORDER_LEVEL");
-    p->solver = trs_solver_of_sweeps(p->on_device ? TRS_ON_CUDA : TRS_ON_CPU);
+    p->solver = trs_solver_of_option(false, p->on_device ? TRS_ON_CUDA : TRS_ON_CPU);
     if (!p->solver)
         return trs_fail(TRS_ESUPPORT, "this build has no sweeps %s",
                         p->on_device ? "on a device" : "on the host");
     if (!trs_solver_available(p->solver, p->ctx.device, why, sizeof why))
         return trs_fail(TRS_EDEVICE, "%s cannot run here: %s", p->solver->name, why);
     return TRS_OK;
+}
+
+static int check_shared(const trs_plan *p, const trs_options *opt)
+{
+    if (p->general) return trs_fail(TRS_ESUPPORT, "several devices are for triangles");
+    if (opt->sweeps || opt->measure)
+        return trs_fail(TRS_EARG, "several devices exclude sweeps and measure");
+    if (opt->pivot == TRS_PIVOT_SKIP || opt->order == TRS_ORDER_LEVEL)
+        return trs_fail(TRS_ESUPPORT, "several devices exclude TRS_PIVOT_SKIP and TRS_ORDER_LEVEL");
+    if (opt->layout == TRS_ROW_MAJOR && opt->nrhs > 1)
+        return trs_fail(TRS_ESUPPORT, "several devices exclude B and X by rows");
+    if (opt->device_memory.alloc)
+        return trs_fail(TRS_ESUPPORT, "several devices exclude device_memory, which need not be "
+                                      "memory that other devices can access");
+    return TRS_OK;
+}
+
+/* The solver that cuts a triangle over devices is found here, and nowhere else.  If the caller has not named it, analyse
+ * decides whether it pays. */
+static int find_shared(trs_plan *p, const trs_options *opt)
+{
+    const trs_solver *s = trs_solver_of_option(true, TRS_ON_CUDA);
+    char why[200];
+    const int rc = check_shared(p, opt);
+    if (rc) return rc;
+    if (!s) return trs_fail(TRS_ESUPPORT, "this build solves on one device only");
+    if (opt->solver && strcmp(opt->solver, s->name))
+        return trs_fail(TRS_EARG, "%.60s does not solve on several devices, %s does", opt->solver,
+                        s->name);
+    for (int k = 0; k < p->ctx.device_count; k++)
+        if (!trs_solver_available(s, p->ctx.devices[k], why, sizeof why))
+            return trs_fail(TRS_EDEVICE, "%s cannot run there: %s", s->name, why);
+    if (opt->device_count == 1 && !opt->solver) return TRS_OK;
+    p->solver = s;
+    p->weighs = !opt->solver;
+    return TRS_OK;
+}
+
+static int find_solver(trs_plan *p, const trs_options *opt)
+{
+    if (p->ctx.device_count) return find_shared(p, opt);
+    return opt->sweeps ? find_sweeps(p, opt) : trs_plan_find_solver(p, opt->solver);
 }
 
 int trs_mat_fetch(trs_context *ctx, const trs_mat *m, bool pattern, trs_mat *host)
@@ -213,7 +282,7 @@ static int create(trs_plan **plan, const trs_mat *mat, const trs_options *opt)
     pthread_mutex_init(&p->topo_lock, NULL);
     copy_options(p, mat, opt);
     rc = choose_pivots(p, opt, mat->dtype);
-    if (!rc) rc = opt->sweeps ? find_sweeps(p, opt) : trs_plan_find_solver(p, opt->solver);
+    if (!rc) rc = find_solver(p, opt);
     if (!rc) rc = trs_check_device(opt->device);
     if (!rc) rc = trs_check_device(mat->device);
     if (!rc) rc = import(p, mat);

@@ -307,6 +307,8 @@ static int save(trs_plan *p, const char *file)
         return trs_fail(TRS_ESTATE, "save: the plan is not analysed");
     if (p->general) return trs_fail(TRS_ESUPPORT, "save: a general matrix has no levels");
     if (p->ctx.sweeps) return trs_fail(TRS_ESUPPORT, "save: plans with sweeps cannot be saved");
+    if (p->solver->several)
+        return trs_fail(TRS_ESUPPORT, "save: plans on several devices cannot be saved");
     saving a[2] = {{0}, {0}};
     uint64_t pattern = 0;
     int rc = p->state == TRS_READY ? trs_plan_tune(p) : TRS_OK;

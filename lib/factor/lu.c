@@ -43,6 +43,7 @@ int trs_lu_new(trs_lu **lu, const trs_mat *A, const trs_options *opt, int solves
         a->opt.solver = a->solver;
     }
     if (opt->nrhs < 0) return trs_fail(TRS_EARG, "nrhs = %d is negative", opt->nrhs);
+    if (opt->device_count) return trs_fail(TRS_ESUPPORT, "factors do not solve on several devices");
     a->info.first_boosted = -1;
     a->width = opt->nrhs > 0 ? opt->nrhs : 1;
     return trs_check_device(opt->device);

@@ -153,6 +153,7 @@ typedef struct trs_solver {
     /* plans begin with it before even the levels are known, if X has at most so many numbers; 0: they do not */
     int64_t at_once;
     bool approximates; /* it does trs_options.sweeps: nothing lists, names or chooses it */
+    bool several;      /* it solves on trs_options.devices: nothing lists, names or chooses it */
     bool serial_bits;  /* it gives the bits of cpu-serial, in whatever order it takes the rows */
     /* its estimate of what was built may differ from that before; then it may be replaced */
     bool reconsiders;
@@ -208,7 +209,8 @@ int trs_check_fit(const trs_solver *s, const trs_prospect *p); /* TRS_OK, or TRS
 #undef TRS_SOLVER
 const trs_solver *trs_solver_at(int k);               /* NULL past the end */
 const trs_solver *trs_solver_named(const char *name); /* NULL: none */
-const trs_solver *trs_solver_of_sweeps(trs_place place);
+/* That of trs_options.devices if several, else that of trs_options.sweeps; NULL: this build has none there. */
+const trs_solver *trs_solver_of_option(bool several, trs_place place);
 int trs_solver_available(const trs_solver *s, int device, char *why, size_t size);
 
 /* ---- building one, for a plan or for another solver ---------------------------------------------- */

@@ -1,5 +1,5 @@
-/* table.c: the table of solvers.  Makefile.am lists their files, those that approximate last; solvers.inc is made from that
- * list. */
+/* table.c: the table of solvers.  Makefile.am lists their files, those that an option brings last; solvers.inc is made from
+ * that list. */
 #include "config.h"
 
 #include "base/device.h"
@@ -15,22 +15,29 @@ static const trs_solver *const table[] = {
 
 enum { COUNT = sizeof table / sizeof table[0] };
 
+/* Not if it is only for plans with the option that it serves. */
+static bool is_listed(const trs_solver *s)
+{
+    return !s->approximates && !s->several;
+}
+
 const trs_solver *trs_solver_at(int k)
 {
-    return k >= 0 && k < COUNT && !table[k]->approximates ? table[k] : NULL;
+    return k >= 0 && k < COUNT && is_listed(table[k]) ? table[k] : NULL;
 }
 
 const trs_solver *trs_solver_named(const char *name)
 {
     for (int k = 0; k < COUNT; k++)
-        if (!table[k]->approximates && !strcmp(table[k]->name, name)) return table[k];
+        if (is_listed(table[k]) && !strcmp(table[k]->name, name)) return table[k];
     return NULL;
 }
 
-const trs_solver *trs_solver_of_sweeps(trs_place place)
+const trs_solver *trs_solver_of_option(bool several, trs_place place)
 {
     for (int k = 0; k < COUNT; k++)
-        if (table[k]->approximates && table[k]->place == place) return table[k];
+        if (!is_listed(table[k]) && table[k]->several == several && table[k]->place == place)
+            return table[k];
     return NULL;
 }
 

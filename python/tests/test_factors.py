@@ -240,6 +240,20 @@ def test_sweeps_are_a_polynomial_and_exact_in_the_end(rng):
         trisolve.splu(A, sweeps=2)
 
 
+def test_several_devices_are_for_plans(rng):
+    L = sp.tril(laplacian(12), format="csr")
+    b = rng.standard_normal(L.shape[0])
+    with pytest.raises(ValueError, match="ascend"):
+        trisolve.Plan(L, devices=[1, 0])
+    with pytest.raises(trisolve.UnsupportedError, match="several devices"):
+        trisolve.ilu0(laplacian(12), devices=[0])
+    try:
+        plan = trisolve.Plan(L, devices=[0, 0], solver="cuda-peers")
+    except (trisolve.UnsupportedError, trisolve.DeviceError):
+        return  # there is no GPU
+    np.testing.assert_allclose(L @ plan.solve(b), b, rtol=1e-12)
+
+
 def test_threads_share_factors(rng):
     A = laplacian(40)
     for M in (trisolve.splu(A.tocsc(), solves=trisolve.MANY), trisolve.ic0(A, solves=trisolve.MANY)):

@@ -64,6 +64,9 @@ class Plan(Solver):
     sweeps : int
         0: solves are exact but for rounding.  k > 0: they approximate x by k Jacobi sweeps, in place of a solver: for
         `ilu0` and `ic0` of many levels in an iteration.  `info.sweep_error` bounds max |error| / max |x|.
+    devices : sequence of int
+        GPUs of this machine that may share the solves, ascending; `device` is the first of them or "cpu".  The plan cuts
+        the triangle over them if it predicts that one is slower or has too little memory; `info.reason` tells.
 
     Raises
     ------

@@ -7,7 +7,7 @@ import threading
 from contextlib import nullcontext
 from ctypes import POINTER, byref, c_char, c_double, c_int, c_int32, c_int64, c_void_p, cast
 from types import SimpleNamespace
-from typing import Any, Callable, Literal, TypedDict, overload
+from typing import Any, Callable, Literal, Sequence, TypedDict, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,13 +58,19 @@ class PlanOptions(TypedDict, total=False):
     measure: bool
     solves: int
     sweeps: int
+    devices: Sequence[int]
+
+
+def devices_of(devices: Sequence[int]) -> Any:
+    """The array of trs_options.devices; the structure that it is put into keeps it."""
+    return (c_int * len(devices))(*(whole(k, "each of devices") + 1 for k in devices))
 
 
 def plan_options(place: int, *, ops: str = "N", solver: str | None = None,
                  device: int | Literal["cpu"] | None = None, nrhs: int = 1, layout: Layout = "F", threads: int = 0,
                  memory_limit: int = 0, order: Order = "auto", bitwise: bool = False, pivot: Pivot = "fail",
                  pivot_value: float = 0.0, measure: bool = False, solves: int = 0,
-                 sweeps: int = 0) -> Any:
+                 sweeps: int = 0, devices: Sequence[int] = ()) -> Any:
     """Put the options of a plan into a trs_options, on trs_mat.device = place by default; Plan tells what they mean."""
     device = place if device is None else 0 if device == "cpu" else whole(device, "device") + 1
     bits = sum(1 << pick(OPS, op, "each of ops") for op in set(ops))
@@ -72,7 +78,8 @@ def plan_options(place: int, *, ops: str = "N", solver: str | None = None,
         solver=solver.encode() if solver else None, device=device, ops=bits, nrhs=whole(nrhs, "nrhs"),
         threads=whole(threads, "threads"), layout=pick(LAYOUTS, layout, "layout"), memory_limit=memory_limit,
         order=pick(ORDERS, order, "order"), bitwise=bitwise, pivot=pick(PIVOTS, pivot, "pivot"),
-        pivot_value=pivot_value, measure=measure, solves=solves, sweeps=whole(sweeps, "sweeps"))
+        pivot_value=pivot_value, measure=measure, solves=solves, sweeps=whole(sweeps, "sweeps"),
+        devices=devices_of(devices), device_count=len(devices))
 
 
 class PerThread(threading.local):

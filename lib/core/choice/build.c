@@ -77,12 +77,61 @@ static int find_levels(trs_plan *p)
     return rc;
 }
 
+/* With a dependency latency for each level, more devices cannot halve the time of one. */
+static const double LATENCIES = 0.5;
+
+/* Does the best solver of one device have the memory that it needs there? */
+static bool fits_one(trs_plan *p, const trs_prospect *s)
+{
+    const trs_solver *one = p->candidate[0].solver;
+    int64_t there = 0;
+    return one->place == TRS_ON_CPU || trs_gpu_room(&p->ctx, &there) || one->bytes(s) <= there;
+}
+
+/* c: what several devices are predicted to take; they have to. */
+static void share(trs_plan *p, const trs_solver *several, const trs_cost *c, const char *because)
+{
+    p->solver = several;
+    p->candidates = 0;
+    p->info.predicted = trs_seconds_each(c, p->ctx.solves_per_update);
+    trs_plan_say(p, "; %son %d devices by %s: %.3g ms (bytes %.2g, latency %.2g)", because,
+                 p->ctx.device_count, several->name, 1e3 * trs_seconds(c), 1e3 * c->bytes,
+                 1e3 * c->latency);
+}
+
+/* Keep the solver that cuts the triangle over devices, or take the best one of the first device. */
+static int weigh(trs_plan *p, const trs_prospect *s)
+{
+    const trs_solver *const several = p->solver;
+    const char *why;
+    trs_cost c;
+    trs_predict(s, &p->ctx.machine, several, NULL, p->on_device, &c, &why);
+    const int rc = choose_among_all(p, s);
+    const bool none = rc == TRS_ESUPPORT && !p->candidates;
+    if (rc && (!none || why)) return rc;
+    const double one = p->info.predicted;
+    if (none) {
+        trs_forget();
+        trs_describe_shape(p->reason, sizeof p->reason, &s->shape);
+    }
+    if (why) trs_plan_say(p, "; on one device: %s", why);
+    else if (none || !fits_one(p, s)) share(p, several, &c, "too large for one device, ");
+    else if (c.latency > LATENCIES * one)
+        trs_plan_say(p, "; on one device: the levels alone take %.2g ms on several",
+                     1e3 * c.latency);
+    else if (!(trs_seconds_each(&c, p->ctx.solves_per_update) < one))
+        trs_plan_say(p, "; on one device: %d take %.3g ms", p->ctx.device_count,
+                     1e3 * trs_seconds(&c));
+    else share(p, several, &c, "");
+    return TRS_OK;
+}
+
 int trs_plan_choose(trs_plan *p)
 {
     trs_prospect s;
     const char *why;
     trs_cost cost;
-    const bool named = p->solver;
+    const bool named = p->solver && !p->weighs;
     int rc = find_levels(p);
     if (!rc) rc = trs_step("choice of a solver", -1);
     if (!rc) rc = trs_machine_find(&p->ctx, may_use_gpu(p));
@@ -93,7 +142,8 @@ int trs_plan_choose(trs_plan *p)
             trs_predict(&s, &p->ctx.machine, p->solver, NULL, p->on_device, &cost, &why);
         p->info.predicted = isnan(seconds) ? 0 : trs_seconds_each(&cost, p->ctx.solves_per_update);
         describe_named(p, &s.shape);
-    } else rc = choose_among_all(p, &s);
+    } else if (p->weighs) rc = weigh(p, &s);
+    else rc = choose_among_all(p, &s);
     if (rc) return rc;
     describe(p, &s);
     return trs_check_fit(p->solver, &s);

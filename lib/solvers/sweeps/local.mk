@@ -1,5 +1,5 @@
 # lib/solvers/sweeps
-SWEEPERS += lib/solvers/sweeps/cpu_sweeps.c
+UNLISTED_SOLVERS += lib/solvers/sweeps/cpu_sweeps.c
 libcore_la_SOURCES += lib/solvers/sweeps/sweeps.h
 EXTRA_DIST += lib/solvers/sweeps/README.md
 
