@@ -134,11 +134,11 @@ TRS_API int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *
  *     trs_lu **lu ; in, out.  The factors of A(r, r), whose rows have the order that they have in
  *         A.  in: NULL, or the factors of an earlier call, which are updated (trs_lu_update).  The
  *         caller destroys them, also after an error, unless *lu is NULL then.
- *     const trs_mat *A ; in.  As in trs_factor, on the host.
+ *     const trs_mat *A ; in.  As in trs_factor.
  *     int64_t count ; in.  The number of rows in s, 0 <= count <= n.
  *     const int64_t *rows ; in [count].  The rows s, from 0, in any order; also the columns.
  *     void *S ; out [ld*count], column-major.  S(i, j) belongs to rows[i] and rows[j].  Undefined
- *         after an error.
+ *         after an error.  It is where the factors solve: on the host, or on opt->plan.device.
  *     int64_t ld ; in, >= count.
  *     const trs_factor_options *opt ; in.  For the factors; signs is by row of A.  NULL: all
  *         defaults.  An update uses only plan.memory.
@@ -146,13 +146,18 @@ TRS_API int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *
  * the dtype of A.  If A is TRS_SELFADJOINT, S is exactly Hermitian, with both triangles.  The
  * function solves with count right-hand sides, and keeps no copy of A.
  *
+ * With factors on a device, A may be on the host or on a device.  The host splits A in O(n + nnz),
+ * and a device that factors new values computes A(r, r) again in an update.  The device solves and
+ * multiplies a panel of columns at a time, and has no other array of n * count numbers.  The
+ * function uses the default stream, waits until S is complete, and cannot be captured.
+ *
  * A x = b then has the solution
  *     S x(s) = b(s) - A(s, r) A(r, r)^-1 b(r),      A(r, r) x(r) = b(r) - A(r, s) x(s)
  * By trs_lu_inertia, the inertia of a Hermitian A is that of A(r, r) plus that of S (Haynsworth).
- * Returns what trs_factor, trs_lu_update and trs_lu_solve return, or:
+ * Returns what trs_factor, trs_lu_update, trs_lu_status and trs_lu_solve return, or:
  *     TRS_EARG ; also if rows has an index out of range, or one twice.
  *     TRS_EPIVOT ; A(r, r) is singular.  A message that names a row counts those of A(r, r).
- *     TRS_ESUPPORT ; also if A is on a device, or opt->plan is for one. */
+ *     TRS_ESUPPORT ; also if A is on a device, and the factors solve on the host. */
 TRS_API int trs_schur(trs_lu **lu, const trs_mat *A, int64_t count, const int64_t *rows, void *S,
                       int64_t ld, const trs_factor_options *opt);
 

@@ -12,7 +12,7 @@ libcore_la_SOURCES += lib/factor/determinant.c lib/factor/incomplete/fill.c lib/
 	lib/factor/again/fronts.c lib/factor/again/lu_front_numbers.c \
 	lib/factor/again/lu_again.h lib/factor/again/products.c lib/factor/again/row_numbers.c lib/factor/again/rows.c \
 	lib/factor/device/fetch.c lib/factor/device/fronts.c lib/factor/device/lu_device.c lib/factor/device/lu_device.h \
-	lib/factor/device/inverse.c lib/factor/device/inverse.h lib/factor/device/turned.c lib/factor/device/turned.h
+	lib/factor/device/inverse.c lib/factor/device/inverse.h lib/factor/device/schur.c lib/factor/device/schur.h lib/factor/device/turned.c lib/factor/device/turned.h
 EXTRA_DIST += lib/factor/README.md lib/factor/again/README.md lib/factor/suitesparse/ldlt/README.md
 
 # tests
@@ -38,6 +38,7 @@ tests_factor_t_lu_device_SOURCES = tests/factor/t_lu_device.c $(THERE)
 endif
 check_PROGRAMS += tests/factor/t_again tests/factor/t_lu tests/factor/t_lu_refine tests/factor/t_lu_solve_device \
 	tests/factor/suitesparse/t_rb tests/factor/t_lu_first tests/factor/suitesparse/t_schur
+tests_factor_suitesparse_t_schur_SOURCES = tests/factor/suitesparse/t_schur.c $(THERE)
 tests_factor_t_lu_solve_device_SOURCES = tests/factor/t_lu_solve_device.c $(THERE)
 if HAVE_CHOLMOD
 check_PROGRAMS += tests/factor/suitesparse/t_static tests/factor/suitesparse/t_ldlt tests/factor/suitesparse/t_pairs tests/factor/suitesparse/t_turned

@@ -2,6 +2,7 @@
 #ifndef TRS_CORE_TABLE_H
 #define TRS_CORE_TABLE_H
 
+#include "factor/device/schur.h"
 #include "factor/lu_first.h"
 
 /* The functions that libtrisolve-suitesparse calls, each under its own name in the table.  The macros of
@@ -17,7 +18,8 @@
     F(trs_lu_new)                                                                                  \
     F(trs_lu_alloc)                                                                                \
     F(trs_lu_free_each)                                                                            \
-    F(trs_lu_whole)                                                                                \
+    F(trs_lu_schur_import)                                                                         \
+    F(trs_lu_schur)                                                                                \
     F(trs_lu_csc)                                                                                  \
     F(trs_lu_csc_free)                                                                             \
     F(trs_lu_adopt_there)                                                                          \

@@ -18,7 +18,8 @@
 #define trs_lu_new          trs_core()->trs_lu_new
 #define trs_lu_alloc        trs_core()->trs_lu_alloc
 #define trs_lu_free_each    trs_core()->trs_lu_free_each
-#define trs_lu_whole        trs_core()->trs_lu_whole
+#define trs_lu_schur_import trs_core()->trs_lu_schur_import
+#define trs_lu_schur        trs_core()->trs_lu_schur
 #define trs_lu_csc          trs_core()->trs_lu_csc
 #define trs_lu_csc_free     trs_core()->trs_lu_csc_free
 #define trs_lu_adopt_there  trs_core()->trs_lu_adopt_there
