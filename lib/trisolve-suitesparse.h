@@ -43,7 +43,7 @@ typedef struct trs_factor_options {
      *   numbers as well.  A matching of rows with large entries finds them before A is ordered.
      *   All pivots are chosen before the factorization, so rounding errors may grow: the factors
      *   keep A if solves have to refine x (trs_lu_solve), and trs_lu_refine reports what is left.
-     *   A device factors new values, unless A is complex and D has blocks
+     *   A device factors new values
      * - NULL: "static" if each number on the diagonal is at least 1/100 of the largest of its
      *   column, the pattern is nearly symmetric, and the factors take, on a device, 5e7 flops or
      *   more, on the host 50 for each entry.  On a device this is also for a Hermitian A with a

@@ -13,19 +13,6 @@
 
 #include <type_traits>
 
-template <class T> constexpr bool is_pair = false;
-template <> inline constexpr bool is_pair<cuFloatComplex> = true;
-template <> inline constexpr bool is_pair<cuDoubleComplex> = true;
-
-/* f applied to the parts of v in double precision, as a number of type To. */
-template <class To, class From, class F> static __device__ inline To convert(From v, F f)
-{
-    if constexpr (is_pair<From>) {
-        using part = decltype(To::x);
-        return {(part)f((double)v.x), (part)f((double)v.y)};
-    } else return (To)f((double)v);
-}
-
 /* The power of two next to size, as trs_power_near finds it. */
 static __device__ inline double power_near(double size)
 {
