@@ -87,8 +87,7 @@ static __global__ void size_kernel(int64_t n, const double *scale, view<T> x, do
         most = fmax(most, (scale ? scale[i] : 1) * larger_part(x(i, r)));
     __syncwarp();
     for (int by = 16; by > 0; by /= 2) most = fmax(most, __shfl_xor_sync(~0u, most, by));
-    if (threadIdx.x % 32 == 0 && most > 0)
-        atomicMax((unsigned long long *)&size[r], (unsigned long long)__double_as_longlong(most));
+    if (threadIdx.x % 32 == 0 && most > 0) atomic_larger(&size[r], most);
 }
 
 template <class T> static int find_sizes(const trs_move *m, view<T> x, cudaStream_t stream)
