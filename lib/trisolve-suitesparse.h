@@ -48,11 +48,15 @@ typedef struct trs_factor_options {
      *   column, the pattern is nearly symmetric, and the factors take, on a device, 5e7 flops or
      *   more, on the host 50 for each entry.  On a device this is also for a Hermitian A with a
      *   positive diagonal, on the host it is not for one, nor if plan.solves is 1.  If the pivots
-     *   turn out to be bad, and in all other cases: CHOLMOD if A is exactly Hermitian with a
-     *   positive diagonal; KLU if A has fewer than 2000 entries, or less than 60
-     *   flops are predicted for each entry of the factors, and either most of the diagonal is there
-     *   and the pattern is mostly symmetric (at most 40 entries a row), or most of the diagonal is
-     *   missing (at most 12); UMFPACK otherwise, and if CHOLMOD or KLU breaks down
+     *   turn out to be bad, and in all other cases: "ldlt" if A is exactly Hermitian with zeros or
+     *   negative numbers on the diagonal, no pivot is replaced, and a solve with the first factors
+     *   is as exact as with L U: on the host after one step of refinement, on a device without
+     *   one.  On the host it is not if plan.solves is 1, or L takes less than 40 or more than 500
+     *   flops an entry, and nowhere with single or TRS_PIVOT_SKIP.  Otherwise CHOLMOD if A is
+     *   exactly Hermitian with a positive diagonal; KLU if A has fewer than 2000 entries, or less
+     *   than 60 flops are predicted for each entry of the factors, and either most of the diagonal
+     *   is there and the pattern is mostly symmetric (at most 40 entries a row), or most of the
+     *   diagonal is missing (at most 12); UMFPACK otherwise, and if CHOLMOD or KLU breaks down
      * The string need not outlive the call. */
     const char *method;
     /* the ordering:

@@ -62,7 +62,7 @@ libcore_suitesparse_la_SOURCES = lib/factor/suitesparse/cholmod.c lib/factor/sui
 	lib/factor/suitesparse/factor.c lib/factor/suitesparse/factor.h \
 	lib/factor/suitesparse/klu.c lib/factor/suitesparse/klu_order.c lib/factor/suitesparse/klu_order.h lib/factor/suitesparse/ldlt/ldlt.c lib/factor/suitesparse/ldlt/numbers.c \
 	lib/factor/suitesparse/ldlt/numbers.h lib/factor/suitesparse/ldlt/rows.c \
-	lib/factor/suitesparse/ldlt/matching.c lib/factor/suitesparse/ldlt/pairs.c lib/factor/suitesparse/ldlt/pairs.h \
+	lib/factor/suitesparse/ldlt/trust.c lib/factor/suitesparse/ldlt/trust.h lib/factor/suitesparse/ldlt/matching.c lib/factor/suitesparse/ldlt/pairs.c lib/factor/suitesparse/ldlt/pairs.h \
 	lib/factor/suitesparse/rb_fields.c lib/factor/suitesparse/rb_fields.h \
 	lib/factor/suitesparse/rb_read.c lib/factor/suitesparse/schur.c lib/factor/suitesparse/static.c \
 	lib/factor/suitesparse/symbolic.c lib/factor/suitesparse/symbolic.h lib/factor/suitesparse/umfpack.c

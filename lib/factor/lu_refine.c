@@ -82,10 +82,10 @@ bool trs_lu_may_refine(const trs_lu *lu)
            (!f->cholesky || f->sign) && !lu->single && !trs_is_single(lu->dtype);
 }
 
-/* The backward error above which solves with n rows take a step. */
-static double limit(int64_t n)
+/* The backward error above which solves with n rows take a step; lower for pivots that were chosen in advance (f->sign). */
+static double limit(const trs_factors *f, int64_t n)
 {
-    return fmax(5, sqrt((double)n)) * DBL_EPSILON;
+    return fmax(5, f->sign ? 0 : sqrt((double)n)) * DBL_EPSILON;
 }
 
 /* The first of the ops that can be solved. */
@@ -143,7 +143,7 @@ int trs_lu_watch(trs_lu *lu, const trs_csc *A)
     int rc = x && b && size ? TRS_OK : TRS_EMEM;
     if (!rc) rc = measure(lu, A, x, b, size, &omega);
     trs_lu_free(lu, x, b, size);
-    if (rc || !(omega > limit(n))) return rc;
+    if (rc || !(omega > limit(&lu->f, n))) return rc;
     lu->refined = A;
     lu->info.refines = 1;
     return TRS_OK;

@@ -4,6 +4,7 @@
 
 #include "factor/device/schur.h"
 #include "factor/lu_first.h"
+#include "factor/lu_refine.h"
 
 /* The functions that libtrisolve-suitesparse calls, each under its own name in the table.  The macros of
  * lib/factor/suitesparse/factor.h let its sources call them as usual. */
@@ -27,6 +28,8 @@
     F(trs_lu_may_wait)                                                                             \
     F(trs_lu_wait)                                                                                 \
     F(trs_lu_stop_waiting)                                                                         \
+    F(trs_lu_subtract)                                                                             \
+    F(trs_lu_backward_error)                                                                       \
     F(trs_lu_watch)                                                                                \
     F(trs_lu_factors_free)                                                                         \
     F(trs_blas_begin)                                                                              \
