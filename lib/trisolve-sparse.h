@@ -1704,7 +1704,9 @@ typedef struct trs_lu_batch_options {
  *         matter.
  *     const trs_lu_batch_options *opt ; in.  NULL: all defaults.
  * Complete factors are computed on all fill that these pivots can cause, incomplete ones on the
- * pattern of lu.  L L^H is computed as L U with the same ordering.  All are in the type of A.
+ * pattern of lu.  L L^H is computed as L U with the same ordering.  If lu is L D L^H with blocks,
+ * or trs_factor has chosen L D L^H, the representative system is factored again by L U on the
+ * host.  All are in the type of A.
  *
  * The batch allocates all of its memory here (trs_lu_batch_info): later calls allocate nothing.
  * On the host a thread computes as many systems side by side as a vector has numbers, and stores

@@ -43,16 +43,20 @@ typedef struct trs_factor_options {
      *   numbers as well.  A matching of rows with large entries finds them before A is ordered.
      *   All pivots are chosen before the factorization, so rounding errors may grow: the factors
      *   keep A if solves have to refine x (trs_lu_solve), and trs_lu_refine reports what is left.
-     *   A device factors new values, unless A is complex and D has blocks
+     *   A device factors new values
      * - NULL: "static" if each number on the diagonal is at least 1/100 of the largest of its
      *   column, the pattern is nearly symmetric, and the factors take, on a device, 5e7 flops or
      *   more, on the host 50 for each entry.  On a device this is also for a Hermitian A with a
      *   positive diagonal, on the host it is not for one, nor if plan.solves is 1.  If the pivots
-     *   turn out to be bad, and in all other cases: CHOLMOD if A is exactly Hermitian with a
-     *   positive diagonal; KLU if A has fewer than 2000 entries, or less than 60
-     *   flops are predicted for each entry of the factors, and either most of the diagonal is there
-     *   and the pattern is mostly symmetric (at most 40 entries a row), or most of the diagonal is
-     *   missing (at most 12); UMFPACK otherwise, and if CHOLMOD or KLU breaks down
+     *   turn out to be bad, and in all other cases: "ldlt" if A is exactly Hermitian with zeros or
+     *   negative numbers on the diagonal, no pivot is replaced, and a solve with the first factors
+     *   is as exact as with L U: on the host after one step of refinement, on a device without
+     *   one.  On the host it is not if plan.solves is 1, or L takes less than 40 or more than 500
+     *   flops an entry, and nowhere with single or TRS_PIVOT_SKIP.  Otherwise CHOLMOD if A is
+     *   exactly Hermitian with a positive diagonal; KLU if A has fewer than 2000 entries, or less
+     *   than 60 flops are predicted for each entry of the factors, and either most of the diagonal
+     *   is there and the pattern is mostly symmetric (at most 40 entries a row), or most of the
+     *   diagonal is missing (at most 12); UMFPACK otherwise, and if CHOLMOD or KLU breaks down
      * The string need not outlive the call. */
     const char *method;
     /* the ordering:
@@ -134,11 +138,11 @@ TRS_API int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *
  *     trs_lu **lu ; in, out.  The factors of A(r, r), whose rows have the order that they have in
  *         A.  in: NULL, or the factors of an earlier call, which are updated (trs_lu_update).  The
  *         caller destroys them, also after an error, unless *lu is NULL then.
- *     const trs_mat *A ; in.  As in trs_factor, on the host.
+ *     const trs_mat *A ; in.  As in trs_factor.
  *     int64_t count ; in.  The number of rows in s, 0 <= count <= n.
  *     const int64_t *rows ; in [count].  The rows s, from 0, in any order; also the columns.
  *     void *S ; out [ld*count], column-major.  S(i, j) belongs to rows[i] and rows[j].  Undefined
- *         after an error.
+ *         after an error.  It is where the factors solve: on the host, or on opt->plan.device.
  *     int64_t ld ; in, >= count.
  *     const trs_factor_options *opt ; in.  For the factors; signs is by row of A.  NULL: all
  *         defaults.  An update uses only plan.memory.
@@ -146,13 +150,18 @@ TRS_API int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *
  * the dtype of A.  If A is TRS_SELFADJOINT, S is exactly Hermitian, with both triangles.  The
  * function solves with count right-hand sides, and keeps no copy of A.
  *
+ * With factors on a device, A may be on the host or on a device.  The host splits A in O(n + nnz),
+ * and a device that factors new values computes A(r, r) again in an update.  The device solves and
+ * multiplies a panel of columns at a time, and has no other array of n * count numbers.  The
+ * function uses the default stream, waits until S is complete, and cannot be captured.
+ *
  * A x = b then has the solution
  *     S x(s) = b(s) - A(s, r) A(r, r)^-1 b(r),      A(r, r) x(r) = b(r) - A(r, s) x(s)
  * By trs_lu_inertia, the inertia of a Hermitian A is that of A(r, r) plus that of S (Haynsworth).
- * Returns what trs_factor, trs_lu_update and trs_lu_solve return, or:
+ * Returns what trs_factor, trs_lu_update, trs_lu_status and trs_lu_solve return, or:
  *     TRS_EARG ; also if rows has an index out of range, or one twice.
  *     TRS_EPIVOT ; A(r, r) is singular.  A message that names a row counts those of A(r, r).
- *     TRS_ESUPPORT ; also if A is on a device, or opt->plan is for one. */
+ *     TRS_ESUPPORT ; also if A is on a device, and the factors solve on the host. */
 TRS_API int trs_schur(trs_lu **lu, const trs_mat *A, int64_t count, const int64_t *rows, void *S,
                       int64_t ld, const trs_factor_options *opt);
 

@@ -222,8 +222,7 @@ __device__ inline unsigned warp_largest(unsigned v)
  * turns. */
 __device__ inline void raise_to(double *most, double v)
 {
-    if (v > *(volatile double *)most)
-        atomicMax((unsigned long long *)most, (unsigned long long)__double_as_longlong(v));
+    if (v > *(volatile double *)most) atomic_larger(most, v);
 }
 
 /* In the end: every lane of the warp calls it. */

@@ -117,8 +117,7 @@ template <class T> static __global__ void norm_kernel(const lines L, const T *va
     for (int64_t k = threadIdx.x % 32; k < count; k += 32)
         mine += magnitude(val[first + k * L.step]);
     for (int by = 16; by > 0; by /= 2) mine += __shfl_xor_sync(~0u, mine, by);
-    if (threadIdx.x % 32 == 0)
-        atomicMax((unsigned long long *)norm, (unsigned long long)__double_as_longlong(fabs(mine)));
+    if (threadIdx.x % 32 == 0) atomic_larger(norm, fabs(mine));
 }
 
 static int find_norm(trs_dtype t, const lines &L, const void *val, double *norm, void *stream)

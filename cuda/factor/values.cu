@@ -47,23 +47,25 @@ int trs_gpu_convert(int64_t count, trs_dtype from_type, const void *from, trs_dt
     return launched();
 }
 
-static __global__ void mix_kernel(int64_t count, const int64_t *from, const double *by,
-                                  const double *a, double *g)
+template <class T>
+static __global__ void mix_kernel(int64_t count, const int64_t *from, const T *by, const T *a, T *g)
 {
     const int64_t e = index_of_thread();
     if (e >= count) return;
-    double sum = 0;
-    for (int64_t q = 4 * e; q < 4 * e + 4 && from[q] >= 0; q++) sum += by[q] * a[from[q]];
+    T sum = number<T>(0);
+    for (int64_t q = 4 * e; q < 4 * e + 4 && from[q] >= 0; q++) sum = sum + by[q] * a[from[q]];
     g[e] = sum;
 }
 
-int trs_gpu_mix(int64_t count, const int64_t *from, const double *by, const void *a, void *g,
-                void *stream)
+int trs_gpu_mix(trs_dtype t, int64_t count, const int64_t *from, const void *by, const void *a,
+                void *g, void *stream)
 {
     if (count == 0) return TRS_OK;
-    mix_kernel<<<blocks_of(count), PLAIN, 0, (cudaStream_t)stream>>>(
-        count, from, by, (const double *)a, (double *)g);
-    return launched();
+    return for_type(t, [&]<class T>(T) {
+        mix_kernel<T><<<blocks_of(count), PLAIN, 0, (cudaStream_t)stream>>>(
+            count, from, (const T *)by, (const T *)a, (T *)g);
+        return launched();
+    });
 }
 
 int trs_gpu_wait_for_all(trs_context *ctx)

@@ -13,8 +13,7 @@
 __device__ inline void raise_to(double *to, double x)
 {
     for (int by = 16; by > 0; by /= 2) x = fmax(x, __shfl_down_sync(~0u, x, by));
-    if (threadIdx.x % 32 == 0 && x > *(volatile double *)to)
-        atomicMax((unsigned long long *)to, (unsigned long long)__double_as_longlong(x));
+    if (threadIdx.x % 32 == 0 && x > *(volatile double *)to) atomic_larger(to, x);
 }
 
 static __global__ void begin_kernel(trs_elimination_outcome *o, unsigned long long *left)
@@ -26,8 +25,7 @@ static __global__ void begin_kernel(trs_elimination_outcome *o, unsigned long lo
 /* The larger one of *to and x >= 0, as one thread asks. */
 __device__ inline void raise_one(double *to, double x)
 {
-    if (x > *(volatile double *)to)
-        atomicMax((unsigned long long *)to, (unsigned long long)__double_as_longlong(x));
+    if (x > *(volatile double *)to) atomic_larger(to, x);
 }
 
 /* |x|, by which boost measures. */

@@ -20,12 +20,10 @@ static __device__ inline bool is_merged(const int32_t *new_level, int32_t l)
     return l > 0 && new_level[l] == new_level[l - 1];
 }
 
-/* Of all rows: the largest sum of magnitudes of N that is more than 1.  Positive numbers are ordered as their bits
- * are, and a NaN comes out as the largest. */
+/* Of all rows: the largest sum of magnitudes of N that is more than 1; a NaN comes out as the largest. */
 __device__ inline void raise_growth(uint64_t *growth, double sum)
 {
-    if (!(sum <= 1))
-        atomicMax((unsigned long long *)growth, (unsigned long long)__double_as_longlong(sum));
+    if (!(sum <= 1)) atomic_larger((double *)growth, sum);
 }
 
 /* ---- steps of a pass ---- */

@@ -46,6 +46,13 @@ __device__ inline void add_to(unsigned long long *sum, long long mine)
     if (threadIdx.x % 32 == 0 && mine) atomicAdd(sum, (unsigned long long)mine);
 }
 
+/* *to = the larger one of *to and v, of all threads that ask.  The bits of numbers that are not negative have their order, and
+ * a NaN without a sign is the largest, so nothing depends on who comes first. */
+__device__ inline void atomic_larger(double *to, double v)
+{
+    atomicMax((unsigned long long *)to, (unsigned long long)__double_as_longlong(v));
+}
+
 /* ---- blocks that wait for one another --------------------------------------------------------------- */
 
 int multiprocessors(); /* of the current device */

@@ -13,19 +13,6 @@
 
 #include <type_traits>
 
-template <class T> constexpr bool is_pair = false;
-template <> inline constexpr bool is_pair<cuFloatComplex> = true;
-template <> inline constexpr bool is_pair<cuDoubleComplex> = true;
-
-/* f applied to the parts of v in double precision, as a number of type To. */
-template <class To, class From, class F> static __device__ inline To convert(From v, F f)
-{
-    if constexpr (is_pair<From>) {
-        using part = decltype(To::x);
-        return {(part)f((double)v.x), (part)f((double)v.y)};
-    } else return (To)f((double)v);
-}
-
 /* The power of two next to size, as trs_power_near finds it. */
 static __device__ inline double power_near(double size)
 {
@@ -100,8 +87,7 @@ static __global__ void size_kernel(int64_t n, const double *scale, view<T> x, do
         most = fmax(most, (scale ? scale[i] : 1) * larger_part(x(i, r)));
     __syncwarp();
     for (int by = 16; by > 0; by /= 2) most = fmax(most, __shfl_xor_sync(~0u, most, by));
-    if (threadIdx.x % 32 == 0 && most > 0)
-        atomicMax((unsigned long long *)&size[r], (unsigned long long)__double_as_longlong(most));
+    if (threadIdx.x % 32 == 0 && most > 0) atomic_larger(&size[r], most);
 }
 
 template <class T> static int find_sizes(const trs_move *m, view<T> x, cudaStream_t stream)

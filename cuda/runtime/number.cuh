@@ -134,6 +134,20 @@ template <class T, class F> __device__ inline T for_parts(T v, F f)
     return {f(v.x), f(v.y)};
 }
 
+/* Is T a complex type? */
+template <class T> constexpr bool is_pair = false;
+template <> inline constexpr bool is_pair<cuFloatComplex> = true;
+template <> inline constexpr bool is_pair<cuDoubleComplex> = true;
+
+/* f applied to the parts of v in double precision, as a number of type To. */
+template <class To, class From, class F> __device__ inline To convert(From v, F f)
+{
+    if constexpr (is_pair<From>) {
+        using part = decltype(To::x);
+        return {(part)f((double)v.x), (part)f((double)v.y)};
+    } else return (To)f((double)v);
+}
+
 /* v of another lane: of lane `from`, of the one whose number differs in the bits of mask, or of the one `by` lanes
  * behind, in each `width` lanes of the warp. */
 template <class T> __device__ inline T shuffle(T v, int from, int width = 32)

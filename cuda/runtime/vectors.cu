@@ -6,6 +6,8 @@
 
 #include "cuda.cuh"
 
+#include <type_traits>
+
 /* y(k) = x(perm(k)), or x(perm(k)) = y(k) if back; perm NULL is the identity. */
 template <class T>
 static __global__ void reorder_kernel(int32_t n, int nrhs, const int32_t *perm, view<T> x,
@@ -75,33 +77,36 @@ int trs_gpu_divide_by_pivots(trs_dtype t, int32_t n, int nrhs, const int8_t *sig
     });
 }
 
-template <class T>
-static __global__ void turn_rows_kernel(int32_t count, int nrhs, const int32_t *first,
-                                        const double *w, bool transposed, view<T> y)
+/* Arithmetic is in double precision. */
+template <class T> using wide_of = std::conditional_t<is_pair<T>, cuDoubleComplex, double>;
+
+template <class T, class W = wide_of<T>>
+static __global__ void turn_rows_kernel(int32_t count, int nrhs, const int32_t *first, const W *w,
+                                        bool adjoint, view<T> y)
 {
     int64_t t = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
     if (t >= (int64_t)count * nrhs) return;
     int64_t q = t % count, r = t / count, k = first[q];
-    const double *s = w + 4 * q;
-    const double a = s[0], b = transposed ? s[2] : s[1], c = transposed ? s[1] : s[2], d = s[3];
-    const double u = (double)y(k, r), v = (double)y(k + 1, r);
-    y(k, r) = (T)(a * u + b * v);
-    y(k + 1, r) = (T)(c * u + d * v);
+    const W *s = w + 4 * q;
+    const W a = conj_if(adjoint, s[0]), d = conj_if(adjoint, s[3]);
+    const W b = conj_if(adjoint, adjoint ? s[2] : s[1]);
+    const W c = conj_if(adjoint, adjoint ? s[1] : s[2]);
+    const auto same = [](double part) { return part; };
+    const W u = convert<W>(y(k, r), same), v = convert<W>(y(k + 1, r), same);
+    y(k, r) = convert<T>(a * u + b * v, same);
+    y(k + 1, r) = convert<T>(c * u + d * v, same);
 }
 
-int trs_gpu_turn_rows(trs_dtype t, int32_t count, int nrhs, const int32_t *first, const double *w,
-                      bool transposed, trs_view y, void *stream)
+int trs_gpu_turn_rows(trs_dtype t, int32_t count, int nrhs, const int32_t *first, const void *w,
+                      bool adjoint, trs_view y, void *stream)
 {
     const unsigned blocks = blocks_of((int64_t)count * nrhs);
-    cudaStream_t s = static_cast<cudaStream_t>(stream);
-    TRS_ASSERT(!trs_is_complex(t) && count > 0);
-    if (trs_is_single(t))
-        turn_rows_kernel<<<blocks, PLAIN, 0, s>>>(count, nrhs, first, w, transposed,
-                                                  typed<float>(y));
-    else
-        turn_rows_kernel<<<blocks, PLAIN, 0, s>>>(count, nrhs, first, w, transposed,
-                                                  typed<double>(y));
-    return launched();
+    TRS_ASSERT(count > 0);
+    return for_type(t, [&]<class T>(T) {
+        turn_rows_kernel<T><<<blocks, PLAIN, 0, static_cast<cudaStream_t>(stream)>>>(
+            count, nrhs, first, static_cast<const wide_of<T> *>(w), adjoint, typed<T>(y));
+        return launched();
+    });
 }
 
 /* x(i) = skip(i) ? 0 : b(i). */

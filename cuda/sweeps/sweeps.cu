@@ -119,26 +119,20 @@ static int64_t work_bytes(const trs_instance *inst, int nrhs)
 
 /* ---- the bound of the error ---- */
 
-static __global__ void ones_kernel(int64_t n, double *u)
-{
-    const int64_t i = index_of_thread();
-    if (i < n) u[i] = 1;
-}
-
-/* to = |D^-1 (T - D)| from, and *largest the largest of to.  Positive numbers are ordered as their bits are, and a NaN is
- * the largest. */
+/* to = |D^-1 (T - D)| from, and *largest the largest of to, where a NaN is the largest.  from = NULL: it is 1. */
 template <class T>
 static __global__ void size_kernel(const triangle<T> L, const double *from, double *to,
-                                   unsigned long long *largest)
+                                   double *largest)
 {
     const int64_t i = index_of_thread();
     if (i >= L.n) return;
     const int64_t diagonal = L.ptr[i + 1] - 1;
     double sum = 0;
-    for (int64_t q = L.ptr[i]; q < diagonal; q++) sum += magnitude(L.val[q]) * from[L.idx[q]];
+    for (int64_t q = L.ptr[i]; q < diagonal; q++)
+        sum += magnitude(L.val[q]) * (from ? from[L.idx[q]] : 1);
     if (sum != 0) sum = fabs(sum / magnitude(L.val[diagonal])); /* |NaN|: its sign bit is cleared */
     to[i] = sum;
-    if (sum != 0) atomicMax(largest, (unsigned long long)__double_as_longlong(sum));
+    if (sum != 0) atomic_larger(largest, sum);
 }
 
 template <class T> static int find_error_with(trs_instance *inst, double *u, cudaStream_t stream)
@@ -146,12 +140,11 @@ template <class T> static int find_error_with(trs_instance *inst, double *u, cud
     const triangle<T> L = triangle_of<T>(inst);
     const unsigned blocks = blocks_of(L.n);
     double *from = u, *to = u + L.n, *largest = u + 2 * L.n;
-    ones_kernel<<<blocks, PLAIN, 0, stream>>>(L.n, from);
-    int rc = launched();
+    int rc = TRS_OK;
     for (int64_t s = 0; s <= inst->ctx->sweeps && !rc; s++) {
         rc = cuda_status(cudaMemsetAsync(largest, 0, sizeof *largest, stream), "sweeps");
         if (rc) break;
-        size_kernel<T><<<blocks, PLAIN, 0, stream>>>(L, from, to, (unsigned long long *)largest);
+        size_kernel<T><<<blocks, PLAIN, 0, stream>>>(L, s ? from : NULL, to, largest);
         rc = launched();
         double *const last = from;
         from = to, to = last;

@@ -44,10 +44,10 @@ int trs_gpu_unit_diagonal(const trs_lu_rows *rows, trs_dtype t, void *val);
 /* to = from in another precision: both are real, or both complex.  It only enqueues. */
 int trs_gpu_convert(int64_t count, trs_dtype from_type, const void *from, trs_dtype to_type,
                     void *to, void *stream);
-/* g (e) = the sum of by (q) a (from (q)) over the terms q = 4 e .. 4 e + 3, up to the first with from (q) < 0; all are F64, on the
- * device.  It only enqueues. */
-int trs_gpu_mix(int64_t count, const int64_t *from, const double *by, const void *a, void *g,
-                void *stream);
+/* g (e) = the sum of by (q) a (from (q)) over the terms q = 4 e .. 4 e + 3, up to the first with from (q) < 0; all are of
+ * type t, on the device.  It only enqueues. */
+int trs_gpu_mix(trs_dtype t, int64_t count, const int64_t *from, const void *by, const void *a,
+                void *g, void *stream);
 /* Wait for all that the device of the context does, whichever stream it is on. */
 int trs_gpu_wait_for_all(trs_context *ctx);
 

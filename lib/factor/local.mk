@@ -12,7 +12,7 @@ libcore_la_SOURCES += lib/factor/determinant.c lib/factor/incomplete/fill.c lib/
 	lib/factor/again/fronts.c lib/factor/again/lu_front_numbers.c lib/factor/again/lu_front_solve.c \
 	lib/factor/again/lu_again.h lib/factor/again/products.c lib/factor/again/row_numbers.c lib/factor/again/rows.c \
 	lib/factor/device/fetch.c lib/factor/device/fronts.c lib/factor/device/lu_device.c lib/factor/device/lu_device.h \
-	lib/factor/device/inverse.c lib/factor/device/inverse.h lib/factor/device/turned.c lib/factor/device/turned.h
+	lib/factor/device/inverse.c lib/factor/device/inverse.h lib/factor/device/schur.c lib/factor/device/schur.h lib/factor/device/turned.c lib/factor/device/turned.h
 EXTRA_DIST += lib/factor/README.md lib/factor/again/README.md lib/factor/suitesparse/ldlt/README.md
 
 # tests
@@ -38,6 +38,7 @@ tests_factor_t_lu_device_SOURCES = tests/factor/t_lu_device.c $(THERE)
 endif
 check_PROGRAMS += tests/factor/t_again tests/factor/t_lu tests/factor/t_lu_refine tests/factor/t_lu_solve_device \
 	tests/factor/suitesparse/t_rb tests/factor/t_lu_first tests/factor/suitesparse/t_schur
+tests_factor_suitesparse_t_schur_SOURCES = tests/factor/suitesparse/t_schur.c $(THERE)
 tests_factor_t_lu_solve_device_SOURCES = tests/factor/t_lu_solve_device.c $(THERE)
 if HAVE_CHOLMOD
 check_PROGRAMS += tests/factor/suitesparse/t_static tests/factor/suitesparse/t_ldlt tests/factor/suitesparse/t_pairs tests/factor/suitesparse/t_turned
@@ -61,7 +62,7 @@ libcore_suitesparse_la_SOURCES = lib/factor/suitesparse/cholmod.c lib/factor/sui
 	lib/factor/suitesparse/factor.c lib/factor/suitesparse/factor.h \
 	lib/factor/suitesparse/klu.c lib/factor/suitesparse/klu_order.c lib/factor/suitesparse/klu_order.h lib/factor/suitesparse/ldlt/ldlt.c lib/factor/suitesparse/ldlt/numbers.c \
 	lib/factor/suitesparse/ldlt/numbers.h lib/factor/suitesparse/ldlt/rows.c \
-	lib/factor/suitesparse/ldlt/matching.c lib/factor/suitesparse/ldlt/pairs.c lib/factor/suitesparse/ldlt/pairs.h \
+	lib/factor/suitesparse/ldlt/trust.c lib/factor/suitesparse/ldlt/trust.h lib/factor/suitesparse/ldlt/matching.c lib/factor/suitesparse/ldlt/pairs.c lib/factor/suitesparse/ldlt/pairs.h \
 	lib/factor/suitesparse/rb_fields.c lib/factor/suitesparse/rb_fields.h \
 	lib/factor/suitesparse/rb_read.c lib/factor/suitesparse/schur.c lib/factor/suitesparse/static.c \
 	lib/factor/suitesparse/symbolic.c lib/factor/suitesparse/symbolic.h lib/factor/suitesparse/umfpack.c

@@ -250,10 +250,10 @@ int trs_lu_keep_pattern(trs_lu *lu, const trs_mat *A)
     return rc;
 }
 
-/* A number of a DENSE matrix that was zero may not be so any more.  Complex pivots of two rows are eliminated on the host. */
+/* A number of a DENSE matrix that was zero may not be so any more. */
 static bool device_may_factor(const trs_lu *lu, const trs_mat *A, const trs_factors *f)
 {
-    if (A->format == TRS_DENSE || (f->block && trs_is_complex(f->L.dtype))) return false;
+    if (A->format == TRS_DENSE) return false;
     return f->symbolic || !lu->host_only;
 }
 

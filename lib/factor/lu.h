@@ -21,10 +21,12 @@ typedef struct trs_csc {
     int64_t n, nnz;
     bool is_complex; /* x holds pairs (re, im) */
     bool hermitian;  /* with a positive diagonal; the library that factors finds out */
-    bool by_lines;   /* it came as CSR or CSC */
-    int64_t *p;      /* [n+1] */
-    int64_t *i;      /* [nnz] */
-    double *x;       /* [nnz], complex: [2*nnz] */
+    bool
+        indefinite; /* it is Hermitian with another diagonal; only if the caller has named no method */
+    bool by_lines; /* it came as CSR or CSC */
+    int64_t *p;    /* [n+1] */
+    int64_t *i;    /* [nnz] */
+    double *x;     /* [nnz], complex: [2*nnz] */
 } trs_csc;
 
 /* (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), or L L^H = A(P, P).  The arrays are from trs_lu_alloc.  L and U may be two
@@ -117,6 +119,9 @@ struct trs_lu {
     int (*renew)(trs_lu *lu, const trs_mat *A, const int64_t *places, bool *done);
     /* copies the factors that wait, and makes the plans */
     int (*settle)(trs_lu *lu);
+    /* *other: L U of the A that the backend has seen last, with pivots that are exchanged, for those who cannot use these
+     * factors; NULL: everybody can.  The caller destroys it, also after an error, unless it is NULL */
+    int (*exchange)(const trs_lu *lu, trs_lu **other);
     void *backend;
     /* factors an A of the same pattern, on the host */
     int (*update)(trs_lu *lu, const trs_mat *A);

@@ -87,6 +87,12 @@ double trs_lu_accurate(int64_t n)
     return fmax(5, sqrt((double)n)) * DBL_EPSILON;
 }
 
+/* The backward error above which solves with n rows take a step; lower for pivots that were chosen in advance (f->sign). */
+static double limit(const trs_factors *f, int64_t n)
+{
+    return f->sign ? 5 * DBL_EPSILON : trs_lu_accurate(n);
+}
+
 /* The first of the ops that can be solved. */
 static trs_op first_op(const trs_lu *lu)
 {
@@ -146,7 +152,7 @@ int trs_lu_watch(trs_lu *lu, const trs_csc *A)
     int rc = x && b && size ? TRS_OK : TRS_EMEM;
     if (!rc) rc = measure(lu, A, x, b, size, &omega);
     trs_lu_free(lu, x, b, size);
-    if (rc || !(omega > trs_lu_accurate(n))) return rc;
+    if (rc || !(omega > limit(&lu->f, n))) return rc;
     lu->refined = A;
     lu->info.refines = 1;
     return TRS_OK;

@@ -218,7 +218,7 @@ static int solve_here(const job *j)
     return rc;
 }
 
-/* y = W y before the triangles, and W' y after them (turned.h). */
+/* y = W y before the triangles, and W^H y after them (turned.h). */
 static int turn(const job *j, bool after)
 {
     const trs_lu_device *d = j->lu->device;

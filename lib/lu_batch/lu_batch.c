@@ -42,8 +42,6 @@ static int check_matrix(const trs_lu *lu, const trs_mat *A)
     if (!lu->ready) return trs_lu_no_factors(lu, "batch");
     if (A->format != TRS_CSR && A->format != TRS_CSC)
         return trs_fail(TRS_ESUPPORT, "batch: A must be CSR or CSC");
-    if (lu->f.block)
-        return trs_fail(TRS_ESUPPORT, "batch: pivots of two rows have no L U in the same order");
     if (lu->boost > 0) return trs_fail(TRS_ESUPPORT, "batch: pivots cannot be boosted");
     if (A->n != lu->info.n || A->dtype != lu->dtype)
         return trs_fail(TRS_EARG, "batch: A has another n or dtype than the factors");
@@ -200,6 +198,19 @@ static int fill(trs_lu_batch *b, const trs_lu *lu, const trs_mat *A,
     return allocate(b, opt);
 }
 
+/* By other factors of the same system, if those of lu cannot serve a batch. */
+static int fill_exchanged(trs_lu_batch *b, const trs_lu *lu, const trs_mat *A,
+                          const trs_lu_batch_options *opt)
+{
+    trs_lu *other = NULL;
+    if (!lu->exchange) return fill(b, lu, A, opt);
+    int rc = lu->exchange(lu, &other);
+    if (!rc) rc = trs_lu_settle(other);
+    if (!rc) rc = fill(b, other, A, opt);
+    trs_lu_destroy(other);
+    return rc;
+}
+
 static int create(trs_lu_batch **batch, const trs_lu *lu, const trs_mat *A,
                   const trs_lu_batch_options *opt)
 {
@@ -215,7 +226,7 @@ static int create(trs_lu_batch **batch, const trs_lu *lu, const trs_mat *A,
     trs_lu_batch *b = trs_alloc_zero(&opt->memory, 1, sizeof *b);
     if (!b) return trs_fail(TRS_EMEM, "out of memory for a handle");
     b->ctx = (trs_context){.mem = opt->memory, .device_memory = opt->device_memory, .threads = 1};
-    rc = fill(b, lu, A, opt);
+    rc = fill_exchanged(b, lu, A, opt);
     if (rc) trs_lu_batch_destroy(b);
     else *batch = b;
     return rc;

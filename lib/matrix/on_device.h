@@ -13,10 +13,10 @@ int trs_gpu_scatter(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_v
 /* y = S^-1 y for every column, for S of L S L^H (trs_factors.sign, block).  block may be NULL. */
 int trs_gpu_divide_by_pivots(trs_dtype t, int32_t n, int nrhs, const int8_t *sign,
                              const double *block, trs_view y, void *stream);
-/* Rows first [q] and first [q] + 1 of every column: y = [w(0) w(1); w(2) w(3)] y with w from w [4*q] on, or its transpose; q < count.
- * y is real. */
-int trs_gpu_turn_rows(trs_dtype t, int32_t count, int nrhs, const int32_t *first, const double *w,
-                      bool transposed, trs_view y, void *stream);
+/* Rows first [q] and first [q] + 1 of every column: y = [w(0) w(1); w(2) w(3)] y with w from w [4*q] on, or its adjoint; q < count.
+ * w is F64, or C64 if y is complex. */
+int trs_gpu_turn_rows(trs_dtype t, int32_t count, int nrhs, const int32_t *first, const void *w,
+                      bool adjoint, trs_view y, void *stream);
 /* x (i) = skip (i) ? 0 : b (i) for every column.  skip, b and x are on the device. */
 int trs_gpu_leave_out(trs_dtype t, int32_t n, int nrhs, const unsigned char *skip, trs_view b,
                       trs_view x, void *stream);

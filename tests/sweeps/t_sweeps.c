@@ -1,6 +1,8 @@
 /* t_sweeps.c: k sweeps compute the polynomial of T that Jacobi's iteration is, for all patterns, types, forms, ops and
  * layouts, on the host and, where there is one, on a device; as many as there are levels solve; the error that a plan tells
- * is that of the polynomial, and bounds that of x.  What cannot have sweeps is refused, and nothing else lists them. */
+ * is that of the polynomial, and bounds that of x; a solve is captured in a graph and replayed.  What cannot have sweeps is
+ * refused, and nothing else lists them. */
+#include "tests/common/device.h"
 #include "tests/common/model.h"
 #include "tests/common/place.h"
 
@@ -208,6 +210,89 @@ static void test_device(void **state)
     begin_on_device();
     check_all();
 }
+
+/* ---- captured in a graph --------------------------------------------------------------------------- */
+
+#ifdef HAVE_CUDA
+
+enum { SOLVES = 5 };
+
+/* B [n x nrhs] of this solve. */
+static void choose_b(const solve_case *c, int64_t count, void *B, random_t *r)
+{
+    for (int64_t q = 0; q < count; q++)
+        set_number(B, c->f.dtype, q, CMPLX(random_uniform(r), random_uniform(r)));
+}
+
+/* A graph of one solve, replayed with new B, and in the end with new values of T: the bits are those of solves that are not
+ * captured, and x is the polynomial. */
+static void check_replayed(const solve_case *c, random_t *r)
+{
+    model m = model_new(RANDOM, false, true, trs_is_complex(c->f.dtype), r);
+    trs_mat mat = show(&m, &c->f, r);
+    trs_plan *p = plan_of(&mat, c);
+    trs_work *work;
+    const int64_t n = m.n, count = n * c->nrhs;
+    const size_t bytes = (size_t)count * trs_size(c->f.dtype);
+    void *B = zeroed(count, trs_size(c->f.dtype)), *X = zeroed(count, trs_size(c->f.dtype));
+    void *right = zeroed(count, trs_size(c->f.dtype));
+    void *b = place(B, bytes), *x = place(X, bytes);
+    assert_int_equal(trs_work_create(&work, p, c->nrhs), TRS_OK);
+    cudaStream_t s = new_stream();
+    const trs_exec exec = {.stream = s, .work = work};
+    begin_capture(s);
+    const int rc = trs_solve(p, c->op, c->nrhs, b, n, x, n, &exec);
+    cudaGraphExec_t graph = end_capture(s);
+    assert_status(rc, TRS_OK);
+    for (int k = 0; k < SOLVES; k++) {
+        if (k == SOLVES - 1) {
+            mat_free(&mat);
+            for (int64_t e = 0; e < m.nnz; e++) m.val[e] *= m.row[e] == m.col[e] ? -2 : 0.5;
+            mat = show(&m, &c->f, r);
+            assert_status(trs_plan_update(p, &mat, NULL), TRS_OK);
+        }
+        choose_b(c, count, B, r);
+        solve(p, c, m.n, B, right);
+        assert_int_equal(trs_device_put(TRS_CUDA(0), b, B, bytes), TRS_OK);
+        replay(graph, s);
+        bring(X, x, bytes);
+        assert_memory_equal(X, right, bytes);
+        split parts = split_of(&m, c->f.unit, c->op, c->f.dtype);
+        for (int q = 0; q < c->nrhs; q++) check_column(&parts, c, B, X, q);
+        split_free(&parts);
+    }
+    cudaGraphExecDestroy(graph);
+    cudaStreamDestroy(s);
+    trs_work_destroy(work);
+    trs_plan_destroy(p);
+    unplace(b), unplace(x);
+    free(B), free(X), free(right);
+    mat_free(&mat);
+    model_free(&m);
+}
+
+static void test_replayed(void **state)
+{
+    (void)state;
+    random_t r = {2711};
+    begin_on_device();
+    for (trs_dtype t = TRS_F64; t <= TRS_C32; t++)
+        for (int op = TRS_N; op <= TRS_H; op++) {
+            const form f = {.dtype = t, .format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
+            const solve_case c = {f, op, 1 + op, 1 + (int)t, TRS_COL_MAJOR, false};
+            check_replayed(&c, &r);
+        }
+}
+
+#else
+
+static void test_replayed(void **state)
+{
+    (void)state;
+    skip();
+}
+
+#endif
 
 /* ---- a chain, by hand ------------------------------------------------------------------------------ */
 
@@ -454,6 +539,6 @@ int main(void)
         cmocka_unit_test(test_by_hand),        cmocka_unit_test(test_by_hand_on_device),
         cmocka_unit_test(test_preconditioner), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_other_calls),    cmocka_unit_test(test_not_listed),
-        cmocka_unit_test(test_no_memory)};
+        cmocka_unit_test(test_no_memory),      cmocka_unit_test(test_replayed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,9 +114,10 @@ static int turn_back(trs_lu *lu)
     if (d->turns == 0) return TRS_OK;
     const size_t count = (size_t)d->turns;
     int32_t *first = trs_lu_alloc(lu, d->turns, sizeof *first, "pivots of two rows");
-    double *w = trs_lu_alloc(lu, 4 * (int64_t)d->turns, sizeof *w, "pivots of two rows");
+    const size_t size = trs_size(d->dtype);
+    void *w = trs_lu_alloc(lu, 4 * (int64_t)d->turns, size, "pivots of two rows");
     int rc = first && w ? trs_gpu_get(&d->ctx, first, d->turned, count * sizeof *first) : TRS_EMEM;
-    if (!rc) rc = trs_gpu_get(&d->ctx, w, d->turn, 4 * count * sizeof *w);
+    if (!rc) rc = trs_gpu_get(&d->ctx, w, d->turn, 4 * count * size);
     if (!rc) trs_turned_back(lu, d->turns, first, w);
     trs_lu_free(lu, first, w);
     return rc;

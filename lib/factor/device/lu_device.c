@@ -82,10 +82,11 @@ static int put_turns(trs_lu_device *d, const trs_turned *t)
     if (!t || t->count == 0) return TRS_OK;
     const int64_t terms = TRS_TURNED_TERMS * t->G.nnz;
     void *first = NULL, *w = NULL, *from = NULL, *by = NULL;
+    const size_t size = trs_size(d->dtype);
     int rc = put_new(d, &first, t->first, t->count, sizeof *t->first);
-    if (!rc) rc = put_new(d, &w, t->w, 4 * (int64_t)t->count, sizeof *t->w);
+    if (!rc) rc = put_new(d, &w, t->w, 4 * (int64_t)t->count, size);
     if (!rc) rc = put_new(d, &from, t->from, terms, sizeof *t->from);
-    if (!rc) rc = put_new(d, &by, t->by, terms, sizeof *t->by);
+    if (!rc) rc = put_new(d, &by, t->by, terms, size);
     d->turned = first, d->turn = w, d->mix_from = from, d->mix_by = by;
     d->turns = t->count;
     d->mixed = t->G.nnz;
@@ -375,7 +376,7 @@ static int take_values(trs_lu_device *d, const trs_mat *A, void *stream, const v
 static int turn_values(const trs_lu_device *d, void *stream, const void **a)
 {
     if (d->turns == 0) return TRS_OK;
-    const int rc = trs_gpu_mix(d->mixed, d->mix_from, d->mix_by, *a, d->mix, stream);
+    const int rc = trs_gpu_mix(d->dtype, d->mixed, d->mix_from, d->mix_by, *a, d->mix, stream);
     *a = d->mix;
     return rc;
 }

@@ -46,12 +46,11 @@ typedef struct trs_lu_device {
     int32_t turns;
     /* [turns] */
     int32_t *turned;
-    /* [4*turns] */
-    double *turn;
+    /* [4*turns] of dtype */
+    void *turn;
     /* of G: its entries, their terms in the values of A, and their values */
     int64_t mixed, *mix_from;
-    double *mix_by;
-    void *mix;
+    void *mix_by, *mix;
 } trs_lu_device;
 
 /* Make lu->device with what all factors have, and the device current. */

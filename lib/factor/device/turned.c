@@ -3,10 +3,32 @@
 
 #include "turned.h"
 #include "base/debug.h"
+#include "base/number/cmplx.h"
 #include "matrix/matrix.h"
 
 #include <math.h>
 #include <string.h>
+
+typedef double complex zz;
+
+/* Number k of an array of this type. */
+static zz get(const void *a, trs_dtype t, int64_t k)
+{
+    double z[2];
+    trs_number_get(a, t, k, z);
+    return CMPLX(z[0], z[1]);
+}
+
+static void put(void *a, trs_dtype t, int64_t k, zz v)
+{
+    const double z[2] = {creal(v), cimag(v)};
+    trs_number_put(a, t, k, z);
+}
+
+static double square(zz z)
+{
+    return creal(z) * creal(z) + cimag(z) * cimag(z);
+}
 
 /* ---- the rotations ------------------------------------------------------------------------------- */
 
@@ -25,16 +47,22 @@ static double ratio_of(double a, double b, double c)
 }
 
 /* The block w of W for the block s of S^-1.  Scales are powers of two. */
-static void turn(const double *s, double *w)
+static void turn(const double *s, zz *w)
 {
-    const double det = s[0] * s[1] - s[2] * s[2];
+    const double size = s[3] != 0 ? hypot(s[2], s[3]) : fabs(s[2]);
+    const double det = s[0] * s[1] - size * size;
     double a = s[1] / det, b = -s[2] / det, c = s[0] / det;
+    zz phase = 1;
+    if (s[3] != 0) {
+        phase = CMPLX(-s[2] / det, -s[3] / det) / (size / fabs(det));
+        b = size / fabs(det);
+    }
     const int e = (int)rint(log2(ratio_of(a, b, c)) / 2);
     const double p = ldexp(1, -e), q = ldexp(1, e);
     a *= p * p, c *= q * q;
     const double angle = 0.5 * atan2(2 * b, a - c);
-    w[0] = cos(angle) * p, w[1] = sin(angle) * q;
-    w[2] = -sin(angle) * p, w[3] = cos(angle) * q;
+    w[0] = cos(angle) * p, w[1] = sin(angle) * q * phase;
+    w[2] = -sin(angle) * p, w[3] = cos(angle) * q * phase;
 }
 
 static int find_turns(trs_lu *lu, trs_turned *t)
@@ -43,12 +71,14 @@ static int find_turns(trs_lu *lu, trs_turned *t)
     const int64_t n = f->L.n;
     for (int64_t k = 0; k < n; k++) t->count += is_block(f->block + 4 * k);
     t->first = trs_lu_alloc(lu, t->count, sizeof *t->first, "pivots of two rows");
-    t->w = trs_lu_alloc(lu, 4 * (int64_t)t->count, sizeof *t->w, "pivots of two rows");
+    t->w = trs_lu_alloc(lu, 4 * (int64_t)t->count, trs_size(f->L.dtype), "pivots of two rows");
     if (!t->first || !t->w) return TRS_EMEM;
     int32_t q = 0;
     for (int64_t k = 0; k < n; k++) {
         if (!is_block(f->block + 4 * k)) continue;
-        turn(f->block + 4 * k, t->w + 4 * q);
+        zz w[4];
+        turn(f->block + 4 * k, w);
+        for (int e = 0; e < 4; e++) put(t->w, f->L.dtype, 4 * (int64_t)q + e, w[e]);
         t->first[q++] = (int32_t)k;
     }
     return TRS_OK;
@@ -56,11 +86,14 @@ static int find_turns(trs_lu *lu, trs_turned *t)
 
 /* ---- G ---------------------------------------------------------------------------------------------- */
 
-/* By row i of A: row i of W A is own [i] times row i of A, plus cross [i] times row other [i]; other [i] = i: there is none. */
+/* Of A by columns, which are the conjugated rows, the same follows with conj (W), for G by columns.
+ * By row i of A: row i of W A is own [i] times row i of A, plus cross [i] times row other [i]; other [i] = i: there is none. */
 typedef struct mixing {
     const trs_mat *A;
     int32_t *other;
-    double *own, *cross;
+    zz *own, *cross;
+    /* of the numbers of G */
+    trs_dtype dtype;
     /* [n] 1 + the entry of G that this row has in each column; 0: none so far */
     int64_t *place;
 } mixing;
@@ -71,7 +104,11 @@ static void mix(const trs_lu *lu, const trs_turned *t, mixing *m)
     for (int32_t i = 0; i < m->A->n; i++) m->other[i] = i, m->own[i] = 1, m->cross[i] = 0;
     for (int32_t q = 0; q < t->count; q++) {
         const int64_t i = P[t->first[q]], j = P[t->first[q] + 1];
-        const double *w = t->w + 4 * q;
+        zz w[4];
+        for (int e = 0; e < 4; e++) {
+            w[e] = get(t->w, m->dtype, 4 * (int64_t)q + e);
+            if (!trs_by_rows(m->A)) w[e] = conj(w[e]);
+        }
         m->other[i] = (int32_t)j, m->other[j] = (int32_t)i;
         m->own[i] = w[0], m->cross[i] = w[1];
         m->cross[j] = w[2], m->own[j] = w[3];
@@ -80,7 +117,7 @@ static void mix(const trs_lu *lu, const trs_turned *t, mixing *m)
 
 /* Add `by` times number p of A to column j of the row that begins at `begin` and ends at *end; t->from is NULL: only find out
  * which entries there are. */
-static void add_term(const mixing *m, trs_turned *t, int64_t *end, int64_t j, int64_t p, double by)
+static void add_term(const mixing *m, trs_turned *t, int64_t *end, int64_t j, int64_t p, zz by)
 {
     if (m->place[j] == 0) {
         m->place[j] = ++*end;
@@ -95,18 +132,17 @@ static void add_term(const mixing *m, trs_turned *t, int64_t *end, int64_t j, in
     while (at < most && t->from[at] >= 0) at++;
     TRS_ASSERT(at < most);
     t->from[at] = p;
-    t->by[at] = by;
+    put(t->by, m->dtype, at, by);
 }
 
-/* What row `row` of A, `by` times, adds to a row of G.  A is symmetric, so columns may serve as rows.  Returns where the entries of
- * G end. */
-static int64_t add_row(const mixing *m, trs_turned *t, int64_t row, double by, int64_t end)
+/* What row `row` of A, `by` times, adds to a row of G.  Returns where the entries of G end. */
+static int64_t add_row(const mixing *m, trs_turned *t, int64_t row, zz by, int64_t end)
 {
     const trs_mat *A = m->A;
     for (int64_t p = trs_major_begin(A, row); p < trs_major_end(A, row); p++) {
         const int64_t j = trs_minor_index(A, row, p), k = m->other[j];
-        add_term(m, t, &end, j, p, by * m->own[j]);
-        if (k != j) add_term(m, t, &end, k, p, by * m->cross[k]);
+        add_term(m, t, &end, j, p, by * conj(m->own[j]));
+        if (k != j) add_term(m, t, &end, k, p, by * conj(m->cross[k]));
     }
     return end;
 }
@@ -141,11 +177,12 @@ static int list_terms(trs_lu *lu, const mixing *m, trs_turned *t)
 {
     const char *const what = "the terms of turned rows";
     trs_mat *G = &t->G;
-    *G = (trs_mat){.n = m->A->n, .nnz = walk(m, t), .dtype = lu->f.L.dtype, .format = TRS_CSR};
+    *G = (trs_mat){.n = m->A->n, .nnz = walk(m, t), .dtype = m->dtype, .format = TRS_CSR};
+    if (!trs_by_rows(m->A)) G->format = TRS_CSC;
     G->ptr_bits = 64, G->idx_bits = 32;
     G->ptr = trs_lu_alloc(lu, G->n + 1, sizeof(int64_t), what);
     G->idx = trs_lu_alloc(lu, G->nnz, sizeof(int32_t), what);
-    t->by = trs_lu_alloc(lu, TRS_TURNED_TERMS * G->nnz, sizeof *t->by, what);
+    t->by = trs_lu_alloc(lu, TRS_TURNED_TERMS * G->nnz, trs_size(m->dtype), what);
     t->from = trs_lu_alloc(lu, TRS_TURNED_TERMS * G->nnz, sizeof *t->from, what);
     if (!G->ptr || !G->idx || !t->by || !t->from) return TRS_EMEM;
     walk(m, t);
@@ -157,8 +194,8 @@ int trs_turned_make(trs_lu *lu, const trs_mat *A, trs_turned *t)
     const int64_t n = A->n;
     const char *const what = "turned rows";
     *t = (trs_turned){0};
-    TRS_ASSERT(lu->f.block && !trs_is_complex(lu->f.L.dtype));
-    mixing m = {.A = A};
+    TRS_ASSERT(lu->f.block);
+    mixing m = {.A = A, .dtype = lu->f.L.dtype};
     m.other = trs_lu_alloc(lu, n, sizeof *m.other, what);
     m.own = trs_lu_alloc(lu, n, sizeof *m.own, what);
     m.cross = trs_lu_alloc(lu, n, sizeof *m.cross, what);
@@ -181,42 +218,45 @@ void trs_turned_free(trs_lu *lu, trs_turned *t)
 
 /* ---- the factors of A ------------------------------------------------------------------------------- */
 
-/* [x y] = [x y] [t0 t1; t2 t3] */
-static void multiply(double *x, double *y, const double *t)
+/* Numbers p and q of val = [x y], become [x y] [t0 t1; t2 t3]. */
+static void multiply(const trs_mat *L, int64_t p, int64_t q, const zz *t)
 {
-    const double u = *x, v = *y;
-    *x = u * t[0] + v * t[2];
-    *y = u * t[1] + v * t[3];
+    void *val = (void *)L->val;
+    const zz x = get(val, L->dtype, p), y = get(val, L->dtype, q);
+    put(val, L->dtype, p, x * t[0] + y * t[2]);
+    put(val, L->dtype, q, x * t[1] + y * t[3]);
 }
 
 /* The pair k, k + 1 has in G the block [f 0; g h] of F, with the signs of S.  Its block D of A(P, P) is t S t, whose S^-1 goes to
- * lu->f.block, and F' = W^-1 F T has t I there: T = t [f 0; g h]^-1 W.  Returns t. */
-static double block_of_pair(trs_lu *lu, int32_t k, double f, double g, double h, const double *w,
-                            double *T)
+ * lu->f.block, and F' = W^-1 F T has t I there: T = t [f 0; g h]^-1 W.  `back` is W^-1.  Returns t. */
+static double block_of_pair(trs_lu *lu, int32_t k, double f, zz g, double h, const zz *w,
+                            const zz *back, zz *T)
 {
     const int8_t *sign = lu->f.sign + k;
     const double t = sqrt(fabs(f * h)), by = t / (f * h);
-    /* [w3 -w1; -w2 w0] [f 0; g h], whose columns have these signs in D */
-    const double x = w[3] * f - w[1] * g, y = -w[1] * h, z = w[0] * g - w[2] * f, v = w[0] * h;
-    const double d00 = sign[0] * x * x + sign[1] * y * y, d01 = sign[0] * x * z + sign[1] * y * v;
-    const double d11 = sign[0] * z * z + sign[1] * v * v, det = sign[0] * sign[1];
+    /* W^-1 [f 0; g h], whose columns have these signs in D */
+    const zz x = back[0] * f + back[1] * g, y = back[1] * h;
+    const zz z = back[2] * f + back[3] * g, v = back[3] * h;
+    const double d00 = sign[0] * square(x) + sign[1] * square(y);
+    const double d11 = sign[0] * square(z) + sign[1] * square(v), det = sign[0] * sign[1];
+    const zz d01 = sign[0] * x * conj(z) + sign[1] * y * conj(v);
     double *s = lu->f.block + 4 * (int64_t)k;
-    s[0] = det * d11 / (t * t), s[1] = det * d00 / (t * t), s[2] = -det * d01 / (t * t), s[3] = 0;
+    s[0] = det * d11 / (t * t), s[1] = det * d00 / (t * t);
+    s[2] = -det * creal(d01) / (t * t), s[3] = -det * cimag(d01) / (t * t);
     T[0] = by * h * w[0], T[1] = by * h * w[1];
     T[2] = by * (f * w[2] - g * w[0]), T[3] = by * (f * w[3] - g * w[1]);
     return t;
 }
 
 /* Rows k and k + 1 left of the diagonal: W^-1 times both. */
-static void turn_rows(const trs_mat *L, int32_t k, const double *w)
+static void turn_rows(const trs_mat *L, int32_t k, const zz *back)
 {
     const int64_t *ptr = L->ptr;
-    double *val = (double *)L->val;
-    const double back[4] = {w[3], -w[2], -w[1], w[0]};
+    const zz transposed[4] = {back[0], back[2], back[1], back[3]};
     const int64_t begin = ptr[k], next = ptr[k + 1], count = next - begin - 1;
     for (int64_t e = 0; e < count; e++) {
         TRS_ASSERT(((const int32_t *)L->idx)[begin + e] == ((const int32_t *)L->idx)[next + e]);
-        multiply(val + begin + e, val + next + e, back);
+        multiply(L, begin + e, next + e, transposed);
     }
 }
 
@@ -227,25 +267,42 @@ static int64_t pair_at(int32_t count, const int32_t *first, int32_t k)
     return q < count && first[q] == k ? q : -1;
 }
 
-void trs_turned_back(trs_lu *lu, int32_t count, const int32_t *first, double *w)
+/* Pair k, k + 1, whose block of W is w, which becomes T. */
+static void turn_pair_back(trs_lu *lu, int32_t k, zz *w)
+{
+    const trs_mat *L = &lu->f.L;
+    const int64_t *ptr = L->ptr, a = ptr[k + 1] - 1, b = ptr[k + 2] - 2;
+    const int32_t *idx = L->idx;
+    void *val = (void *)L->val;
+    const zz det = w[0] * w[3] - w[1] * w[2];
+    const zz back[4] = {w[3] / det, -w[1] / det, -w[2] / det, w[0] / det};
+    zz T[4];
+    TRS_ASSERT(idx[a] == k && idx[b] == k && idx[b + 1] == k + 1);
+    turn_rows(L, k, back);
+    const zz g = get(val, L->dtype, b);
+    const double f = creal(get(val, L->dtype, a)), h = creal(get(val, L->dtype, b + 1));
+    const double t = block_of_pair(lu, k, f, g, h, w, back, T);
+    put(val, L->dtype, a, t);
+    put(val, L->dtype, b + 1, t);
+    put(val, L->dtype, b, 0);
+    memcpy(w, T, sizeof T);
+}
+
+void trs_turned_back(trs_lu *lu, int32_t count, const int32_t *first, void *w)
 {
     const trs_mat *L = &lu->f.L;
     const int64_t *ptr = L->ptr;
     const int32_t *idx = L->idx;
-    double *val = (double *)L->val;
+    zz T[4];
     for (int32_t q = 0; q < count; q++) {
-        const int32_t k = first[q];
-        const int64_t a = ptr[k + 1] - 1, b = ptr[k + 2] - 2;
-        double T[4];
-        TRS_ASSERT(idx[a] == k && idx[b] == k && idx[b + 1] == k + 1);
-        turn_rows(L, k, w + 4 * q);
-        val[a] = val[b + 1] = block_of_pair(lu, k, val[a], val[b], val[b + 1], w + 4 * q, T);
-        val[b] = 0;
-        memcpy(w + 4 * q, T, sizeof T);
+        for (int e = 0; e < 4; e++) T[e] = get(w, L->dtype, 4 * (int64_t)q + e);
+        turn_pair_back(lu, first[q], T);
+        for (int e = 0; e < 4; e++) put(w, L->dtype, 4 * (int64_t)q + e, T[e]);
     }
     for (int64_t i = 0; i < L->n; i++)
         for (int64_t p = ptr[i]; p < ptr[i + 1] && idx[p] + 1 < i; p++) {
             const int64_t q = pair_at(count, first, idx[p]);
-            if (q >= 0) multiply(val + p, val + p + 1, w + 4 * q);
+            for (int e = 0; e < 4 && q >= 0; e++) T[e] = get(w, L->dtype, 4 * q + e);
+            if (q >= 0) multiply(L, p, p + 1, T);
         }
 }

@@ -2,7 +2,9 @@
 #ifndef TRS_CORE_TABLE_H
 #define TRS_CORE_TABLE_H
 
+#include "factor/device/schur.h"
 #include "factor/lu_first.h"
+#include "factor/lu_refine.h"
 
 /* The functions that libtrisolve-suitesparse calls, each under its own name in the table.  The macros of
  * lib/factor/suitesparse/factor.h let its sources call them as usual. */
@@ -17,7 +19,8 @@
     F(trs_lu_new)                                                                                  \
     F(trs_lu_alloc)                                                                                \
     F(trs_lu_free_each)                                                                            \
-    F(trs_lu_whole)                                                                                \
+    F(trs_lu_schur_import)                                                                         \
+    F(trs_lu_schur)                                                                                \
     F(trs_lu_csc)                                                                                  \
     F(trs_lu_csc_free)                                                                             \
     F(trs_lu_adopt_there)                                                                          \
@@ -25,6 +28,8 @@
     F(trs_lu_may_wait)                                                                             \
     F(trs_lu_wait)                                                                                 \
     F(trs_lu_stop_waiting)                                                                         \
+    F(trs_lu_subtract)                                                                             \
+    F(trs_lu_backward_error)                                                                       \
     F(trs_lu_watch)                                                                                \
     F(trs_lu_factors_free)                                                                         \
     F(trs_blas_begin)                                                                              \

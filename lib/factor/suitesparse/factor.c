@@ -215,6 +215,17 @@ static int first_not_hermitian(trs_lu *lu, backend *b, const trs_csc *A, bool de
     return TRS_OK;
 }
 
+/* Of a Hermitian A. */
+static bool is_diagonal_positive(const trs_csc *A)
+{
+    for (int64_t j = 0; j < A->n; j++) {
+        int64_t p = A->p[j];
+        while (p < A->p[j + 1] && A->i[p] < j) p++;
+        if (!pass_diagonal(A, j, true, &p)) return false;
+    }
+    return true;
+}
+
 /* ---- what is refused ------------------------------------------------------------------------- */
 
 /* An empty row or column is refused before any work is done. */
@@ -317,7 +328,7 @@ static int run_first(trs_lu *lu, backend *b, const trs_csc *A, trs_factors *f)
 {
     for (int k = b->first; k < METHODS; k++) {
         bool suited;
-        if (methods[k]->hermitian == TRS_INDEFINITE) continue; /* others choose pivots */
+        if (methods[k]->hermitian == TRS_INDEFINITE && !A->indefinite) continue;
         if (methods[k]->hermitian == TRS_DEFINITE && !A->hermitian) continue;
         const int rc = run(lu, b, A, k, f, &suited);
         if (suited && (rc != TRS_EPIVOT || k == METHODS - 1)) return rc;
@@ -397,12 +408,14 @@ static int factor_csc(trs_lu *lu, backend *b, trs_csc *A, trs_factors *f)
     const int wanted = *b->wanted ? method_named(b->wanted) : -1;
     if (*b->wanted && wanted < 0) return refuse_name(b->wanted);
     if (A->n == 0) return no_rows(lu, A, f);
-    const bool definite = wanted < 0 || methods[wanted]->hermitian != TRS_INDEFINITE;
+    const bool definite = wanted >= 0 && methods[wanted]->hermitian != TRS_INDEFINITE;
     int rc = first_not_hermitian(lu, b, A, definite, &unlike);
     if (!rc) rc = refuse_empty_lines(lu, A);
     if (rc) return rc;
     A->hermitian = unlike == A->n;
     if (*b->wanted) return run_wanted(lu, b, A, unlike, f);
+    A->indefinite = A->hermitian && !is_diagonal_positive(A);
+    if (A->indefinite) A->hermitian = false;
     return run_first(lu, b, A, f);
 }
 
@@ -517,6 +530,15 @@ static int settle(trs_lu *lu)
     return TRS_OK;
 }
 
+static int exchange(const trs_lu *lu, trs_lu **other);
+
+/* Pairs of rows have no L U in the same order, and pivots that nobody has asked for need refinement. */
+static bool needs_exchange(const trs_lu *lu, const backend *b)
+{
+    return b->method && b->method->hermitian == TRS_INDEFINITE && b->pattern.x &&
+           (!*b->wanted || lu->f.block);
+}
+
 static int factor_once(trs_lu *lu, const trs_mat *mat)
 {
     trs_factors f = {0};
@@ -546,6 +568,7 @@ static int factor_once(trs_lu *lu, const trs_mat *mat)
     if (!rc && !b->waits) rc = trs_lu_watch(lu, &b->pattern);
     if (rc) lu->ready = false;
     drop_values(lu, b);
+    lu->exchange = !rc && needs_exchange(lu, b) ? exchange : NULL;
     trs_lu_factors_free(lu, &f);
     return rc;
 }
@@ -580,10 +603,9 @@ static int take_signs(trs_lu *lu, const trs_mat *A, const trs_factor_options *op
     return TRS_OK;
 }
 
-static int factor_new(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt)
+/* All but the factors. */
+static int prepare(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt)
 {
-    static const trs_factor_options defaults = {0};
-    if (!opt) opt = &defaults;
     int rc = trs_lu_new(lu, A, &opt->plan, 1);
     if (!rc) rc = TRS_CHECK_RESERVED(opt, "trs_factor_options");
     if (rc) return rc;
@@ -608,7 +630,33 @@ static int factor_new(trs_lu **lu, const trs_mat *A, const trs_factor_options *o
     (*lu)->analysed = &b->pattern;
     if (opt->method) snprintf(b->wanted, sizeof b->wanted, "%s", opt->method);
     if (opt->ordering) snprintf(b->ordering, sizeof b->ordering, "%s", opt->ordering);
-    return trs_lu_begin(*lu, A);
+    return TRS_OK;
+}
+
+static int factor_new(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt)
+{
+    static const trs_factor_options defaults = {0};
+    const int rc = prepare(lu, A, opt ? opt : &defaults);
+    return rc ? rc : trs_lu_begin(*lu, A);
+}
+
+static int exchange(const trs_lu *lu, trs_lu **other)
+{
+    const trs_csc *A = &((const backend *)lu->backend)->pattern;
+    const trs_factor_options opt = {.plan = {.memory = lu->mem, .threads = lu->opt.threads}};
+    const trs_mat m = {.n = A->n,
+                       .nnz = A->nnz,
+                       .ptr = A->p,
+                       .idx = A->i,
+                       .val = A->x,
+                       .ptr_bits = 64,
+                       .idx_bits = 64,
+                       .dtype = A->is_complex ? TRS_C64 : TRS_F64,
+                       .format = TRS_CSC};
+    const int rc = prepare(other, &m, &opt);
+    if (rc) return rc;
+    ((backend *)(*other)->backend)->first = method_named("ldlt") + 1;
+    return trs_lu_begin(*other, &m);
 }
 
 int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt)

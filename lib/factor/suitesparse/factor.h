@@ -8,28 +8,31 @@
 #include <math.h>
 
 /* These functions of call.h, memory.h and lu.h are in libtrisolve-sparse, which exports only the table of them. */
-#define trs_enter           trs_core()->trs_enter
-#define trs_leave           trs_core()->trs_leave
-#define trs_fail            trs_core()->trs_fail
-#define trs_forget          trs_core()->trs_forget
-#define trs_check_reserved  trs_core()->trs_check_reserved
-#define trs_step            trs_core()->trs_step
-#define trs_now             trs_core()->trs_now
-#define trs_lu_new          trs_core()->trs_lu_new
-#define trs_lu_alloc        trs_core()->trs_lu_alloc
-#define trs_lu_free_each    trs_core()->trs_lu_free_each
-#define trs_lu_whole        trs_core()->trs_lu_whole
-#define trs_lu_csc          trs_core()->trs_lu_csc
-#define trs_lu_csc_free     trs_core()->trs_lu_csc_free
-#define trs_lu_adopt_there  trs_core()->trs_lu_adopt_there
-#define trs_lu_begin        trs_core()->trs_lu_begin
-#define trs_lu_may_wait     trs_core()->trs_lu_may_wait
-#define trs_lu_wait         trs_core()->trs_lu_wait
-#define trs_lu_stop_waiting trs_core()->trs_lu_stop_waiting
-#define trs_lu_watch        trs_core()->trs_lu_watch
-#define trs_lu_factors_free trs_core()->trs_lu_factors_free
-#define trs_blas_begin      trs_core()->trs_blas_begin
-#define trs_blas_end        trs_core()->trs_blas_end
+#define trs_enter             trs_core()->trs_enter
+#define trs_leave             trs_core()->trs_leave
+#define trs_fail              trs_core()->trs_fail
+#define trs_forget            trs_core()->trs_forget
+#define trs_check_reserved    trs_core()->trs_check_reserved
+#define trs_step              trs_core()->trs_step
+#define trs_now               trs_core()->trs_now
+#define trs_lu_new            trs_core()->trs_lu_new
+#define trs_lu_alloc          trs_core()->trs_lu_alloc
+#define trs_lu_free_each      trs_core()->trs_lu_free_each
+#define trs_lu_schur_import   trs_core()->trs_lu_schur_import
+#define trs_lu_schur          trs_core()->trs_lu_schur
+#define trs_lu_csc            trs_core()->trs_lu_csc
+#define trs_lu_csc_free       trs_core()->trs_lu_csc_free
+#define trs_lu_adopt_there    trs_core()->trs_lu_adopt_there
+#define trs_lu_begin          trs_core()->trs_lu_begin
+#define trs_lu_may_wait       trs_core()->trs_lu_may_wait
+#define trs_lu_wait           trs_core()->trs_lu_wait
+#define trs_lu_stop_waiting   trs_core()->trs_lu_stop_waiting
+#define trs_lu_subtract       trs_core()->trs_lu_subtract
+#define trs_lu_backward_error trs_core()->trs_lu_backward_error
+#define trs_lu_watch          trs_core()->trs_lu_watch
+#define trs_lu_factors_free   trs_core()->trs_lu_factors_free
+#define trs_blas_begin        trs_core()->trs_blas_begin
+#define trs_blas_end          trs_core()->trs_blas_end
 
 typedef struct trs_method {
     const char *name;

@@ -3,11 +3,13 @@
  *     A = [ A(r, r)  A(r, s) ]      S = A(s, s) - A(s, r) A(r, r)^-1 A(r, s)
  *         [ A(s, r)  A(s, s) ]
  *
- * A few columns of A(r, s) at a time are solved with and multiplied by A(s, r). */
+ * A few columns of A(r, s) at a time are solved with and multiplied by A(s, r): here, or, if the factors solve on a device, there
+ * (factor/device/schur.c). */
 #include "config.h"
 
 #include "factor.h"
 #include "base/debug.h"
+#include "factor/device/schur.h"
 #include "matrix/whole.h"
 #include "trisolve-suitesparse.h"
 
@@ -25,9 +27,11 @@ typedef struct job {
         *to; /* [n] row i of A is row to(i) of S, or, if that is negative, row ~to(i) of A(r, r) */
     trs_csc R;     /* A(r, r); its arrays have as many elements as those of A */
     int8_t *signs; /* [rest] trs_factor_options.signs of these rows; NULL: none is known */
-    double *x;     /* [rest*WIDTH] */
+    double *x;     /* [rest*WIDTH]; NULL: the factors solve on a device */
     double *S;     /* the caller's */
     int64_t ld;
+    /* of the factors and of S, as in trs_options */
+    int device;
 } job;
 
 static int parts_of(const job *b)
@@ -59,25 +63,31 @@ static void number_rest(job *b)
 
 /* ---- A(r, r) and A(s, s) ------------------------------------------------------------------------ */
 
+static void clear(const job *b)
+{
+    const int parts = parts_of(b);
+    for (int64_t j = 0; j < b->count; j++)
+        memset(b->S + parts * j * b->ld, 0, (size_t)(parts * b->count) * sizeof *b->S);
+}
+
+/* On a device S has no part of A yet. */
 static void split(job *b)
 {
     const int parts = parts_of(b);
     const size_t size = (size_t)parts * sizeof *b->S;
     trs_csc *R = &b->R;
     R->p[0] = 0;
-    for (int64_t j = 0; j < b->count; j++)
-        memset(b->S + parts * j * b->ld, 0, (size_t)b->count * size);
+    if (b->device <= 0) clear(b);
     for (int64_t j = 0; j < b->A.n; j++) {
         const int64_t column = b->to[j];
         for (int64_t p = b->A.p[j]; p < b->A.p[j + 1]; p++) {
             const int64_t row = b->to[b->A.i[p]];
             const double *a = b->A.x + parts * p;
             if ((row < 0) != (column < 0)) continue;
-            if (row >= 0) memcpy(b->S + parts * (row + column * b->ld), a, size);
-            else {
+            if (row < 0) {
                 R->i[R->nnz] = ~row;
                 memcpy(R->x + parts * R->nnz++, a, size);
-            }
+            } else if (b->device <= 0) memcpy(b->S + parts * (row + column * b->ld), a, size);
         }
         if (column < 0) R->p[~column + 1] = R->nnz;
     }
@@ -155,15 +165,29 @@ static void mirror(const job *b)
         }
 }
 
-static int eliminate(const job *b, trs_lu *lu, const int64_t *rows)
+static int eliminate_there(const job *b, trs_lu *lu, bool hermitian)
+{
+    const trs_schur_task task = {.A = &b->A,
+                                 .to = b->to,
+                                 .count = b->count,
+                                 .rest = b->rest,
+                                 .S = b->S,
+                                 .ld = b->ld,
+                                 .hermitian = hermitian};
+    return trs_lu_schur(lu, &task);
+}
+
+static int eliminate(const job *b, trs_lu *lu, const int64_t *rows, bool hermitian)
 {
     int rc = TRS_OK;
+    if (b->device > 0) return eliminate_there(b, lu, hermitian);
     for (int64_t k = 0; k < b->count && b->rest > 0 && !rc; k += WIDTH) {
         const int width = b->count - k < WIDTH ? (int)(b->count - k) : WIDTH;
         gather(b, rows + k, width);
         rc = trs_lu_solve(lu, TRS_N, width, b->x, b->rest, b->x, b->rest, NULL);
         if (!rc) multiply(b, k, width);
     }
+    if (!rc && hermitian) mirror(b);
     return rc;
 }
 
@@ -176,9 +200,10 @@ static int allocate(job *b, const int8_t *signs)
     b->R.p = trs_lu_alloc(b->lu, n + 1, sizeof *b->R.p, what);
     b->R.i = trs_lu_alloc(b->lu, nnz, sizeof *b->R.i, what);
     b->R.x = trs_lu_alloc(b->lu, nnz * parts, sizeof *b->R.x, what);
-    b->x = trs_lu_alloc(b->lu, b->rest * WIDTH * parts, sizeof *b->x, what);
+    if (b->device <= 0) b->x = trs_lu_alloc(b->lu, b->rest * WIDTH * parts, sizeof *b->x, what);
     if (signs) b->signs = trs_lu_alloc(b->lu, b->rest, 1, what);
-    if (!b->R.p || !b->R.i || !b->R.x || !b->x || (signs && !b->signs)) return TRS_EMEM;
+    if (!b->R.p || !b->R.i || !b->R.x || (b->device <= 0 && !b->x) || (signs && !b->signs))
+        return TRS_EMEM;
     for (int64_t i = 0; i < n && signs; i++)
         if (b->to[i] < 0) b->signs[~b->to[i]] = signs[i];
     return TRS_OK;
@@ -187,9 +212,7 @@ static int allocate(job *b, const int8_t *signs)
 /* b->A = A, all of it, and which of its rows go where. */
 static int import(job *b, const trs_mat *A, const int64_t *rows, const int8_t *signs)
 {
-    trs_mat whole;
-    int rc = trs_lu_whole(b->lu, A, true, NULL, &whole);
-    if (!rc) rc = trs_lu_csc(b->lu, &whole, &b->A);
+    int rc = trs_lu_schur_import(b->lu, A, &b->A);
     if (rc) return rc;
     b->to = trs_lu_alloc(b->lu, A->n, sizeof *b->to, "a Schur complement");
     rc = b->to ? check_rows(b, A->n, rows) : TRS_EMEM;
@@ -199,12 +222,10 @@ static int import(job *b, const trs_mat *A, const int64_t *rows, const int8_t *s
 }
 
 static int check(trs_lu **lu, const trs_mat *A, int64_t count, const int64_t *rows, const void *S,
-                 int64_t ld, const trs_factor_options *opt)
+                 int64_t ld)
 {
     if (!lu || !A || count < 0 || (count > 0 && (!rows || !S || ld < count)))
         return trs_fail(TRS_EARG, "schur: lu, A, rows or S is NULL, or count or ld out of range");
-    if (opt->plan.device > 0 || A->device > 0)
-        return trs_fail(TRS_ESUPPORT, "schur: A and its factors must be in host memory");
     return TRS_OK;
 }
 
@@ -214,17 +235,21 @@ static int schur(trs_lu **lu, const trs_mat *A, int64_t count, const int64_t *ro
     static const trs_factor_options defaults = {0};
     if (!opt) opt = &defaults;
     job b = {.count = count, .S = S, .ld = ld};
-    int rc = check(lu, A, count, rows, S, ld, opt);
+    int rc = check(lu, A, count, rows, S, ld);
     if (!rc) rc = TRS_CHECK_RESERVED(opt, "trs_factor_options");
     if (rc) return rc;
-    rc = trs_lu_new(&b.lu, A, &opt->plan, 1);
+    trs_options plan = opt->plan;
+    if (*lu) plan.device = (*lu)->opt.device;
+    b.device = plan.device;
+    if (A->device > 0 && b.device <= 0)
+        return trs_fail(TRS_ESUPPORT, "schur: A is on a device, and its factors are not");
+    rc = trs_lu_new(&b.lu, A, &plan, 1);
     if (!rc) rc = import(&b, A, rows, opt->signs);
     if (!rc) {
         split(&b);
         rc = factor_rest(&b, lu, opt);
     }
-    if (!rc) rc = eliminate(&b, *lu, rows);
-    if (!rc && trs_is_half(A)) mirror(&b);
+    if (!rc) rc = eliminate(&b, *lu, rows, trs_is_half(A));
     if (b.lu) {
         trs_lu_free(b.lu, b.to, b.R.p, b.R.i, b.R.x, b.signs, b.x);
         trs_lu_csc_free(b.lu, &b.A);

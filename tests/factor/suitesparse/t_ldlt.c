@@ -1,5 +1,5 @@
 /* t_ldlt.c: L S L^H = A(P, P) of Hermitian matrices that are not definite, against the full matrix; their inertia against
- * eigenvalues by Jacobi's method; pivots that are replaced. */
+ * eigenvalues by Jacobi's method; pivots that are replaced; which matrices get them if the caller names no method. */
 #include "middle.h"
 #include "tests/common/counter.h"
 
@@ -29,26 +29,28 @@ static trs_lu *factored(const trs_mat *m, const trs_factor_options *opt)
 
 static void check_solves(trs_lu *lu, const trs_mat *m)
 {
-    char b[NRHS * N * 16], x[sizeof b];
+    const int n = (int)m->n;
+    char *b = calloc(2 * NRHS * (size_t)n, 16), *x = b + 16 * NRHS * n;
     trs_error e;
     for (int op = TRS_N; op <= TRS_H; op++)
         for (int layout = TRS_COL_MAJOR; layout <= TRS_ROW_MAJOR; layout++) {
             const trs_exec exec = {.layout = (trs_layout)layout};
-            const int64_t ld = layout == TRS_ROW_MAJOR ? NRHS : N;
-            for (int k = 0; k < NRHS * N; k++)
+            const int64_t ld = layout == TRS_ROW_MAJOR ? NRHS : n;
+            for (int k = 0; k < NRHS * n; k++)
                 set_value(b, m->dtype, k, number(m->dtype == TRS_C64 || m->dtype == TRS_C32));
             assert_int_equal(trs_lu_solve(lu, (trs_op)op, NRHS, b, ld, x, ld, &exec), TRS_OK);
             assert_int_equal(trs_backward_error(m, (trs_op)op, NRHS, b, ld, x, ld, exec.layout, &e),
                              TRS_OK);
             if (!(e.omega <= 100 * eps_of(m->dtype))) fail_msg("op %d: omega %g", op, e.omega);
         }
+    free(b);
 }
 
 static void check_determinant(const trs_lu *lu, trs_mat *m)
 {
     trs_det det, by_lu;
     trs_lu *other;
-    const trs_factor_options opt = {.method = NULL};
+    const trs_factor_options opt = {.method = "umfpack"};
     assert_int_equal(trs_lu_determinant(lu, &det), TRS_OK);
     assert_int_equal(trs_factor(&other, m, &opt), TRS_OK);
     assert_int_equal(trs_lu_determinant(other, &by_lu), TRS_OK);
@@ -319,7 +321,7 @@ static void saddle_points_solved(void **state)
         }
 }
 
-/* All pivots of a permuted block diagonal matrix are its blocks; a batch refuses them. */
+/* All pivots of a permuted block diagonal matrix are its blocks; a batch has other factors. */
 static void blocks(void **state)
 {
     (void)state;
@@ -334,7 +336,8 @@ static void blocks(void **state)
     check_inertia(lu, &A);
     check_solves(lu, &m);
     check_determinant(lu, &m);
-    assert_int_equal(trs_lu_batch_create(&batch, lu, &m, NULL), TRS_ESUPPORT);
+    assert_int_equal(trs_lu_batch_create(&batch, lu, &m, NULL), TRS_OK);
+    trs_lu_batch_destroy(batch);
     assert_int_equal(trs_lu_middle(NULL, diagonal, NULL, NULL), TRS_EARG);
     assert_int_equal(trs_lu_middle(lu, NULL, NULL, NULL), TRS_EARG);
     for (int p = 0; p < N * N; p++) A.a[p] = 0; /* the values, but not the pattern */
@@ -450,15 +453,190 @@ static void no_memory(void **state)
     free(B.a);
 }
 
+/* ---- without a method --------------------------------------------------------------------------------- */
+
+/* Rows of matrices that take enough flops for each entry of L. */
+enum { BIG = 130 };
+
+/* Its diagonal is weak in some columns, so that static pivots do not suit; its pivots are as good as without the scales. */
+static full scaled(int n, bool is_complex)
+{
+    full A = quasi_definite(n, n / 3, is_complex);
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++) A.a[i + n * j] *= ldexp(1, 9 * (i % 3) + 9 * (j % 3));
+    return A;
+}
+
+static bool is_ldlt(const trs_lu *lu)
+{
+    return !strcmp(info_of(lu).library, "LDL'");
+}
+
+static trs_lu *chosen(const trs_mat *m, trs_factor_options opt)
+{
+    trs_lu *lu;
+    opt.plan.ops = 7;
+    if (trs_factor(&lu, m, &opt)) fail_msg("%s", trs_message());
+    return lu;
+}
+
+/* Any form of a Hermitian matrix with negative numbers or zeros on the diagonal has these factors, and so have later values. */
+static void chosen_for_all_forms(void **state)
+{
+    (void)state;
+    for (int turn = 0; turn < 4 * FORMS; turn++) {
+        const form *f = &forms[turn / 4];
+        const bool pairs = turn % 2, c = turn / 2 % 2;
+        full A = pairs ? with_pairs(BIG, c) : scaled(BIG, c);
+        round_to(&A, c ? f->cplx : f->real);
+        trs_mat m = show_full(&A, f);
+        trs_lu *lu = chosen(&m, (trs_factor_options){0});
+        assert_true(is_ldlt(lu));
+        check_factors(lu, &A);
+        check_inertia(lu, &A);
+        check_solves(lu, &m);
+        for (int p = 0; p < BIG * BIG; p++) A.a[p] *= -2;
+        hide(&m);
+        m = show_full(&A, f);
+        assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
+        assert_true(is_ldlt(lu));
+        check_inertia(lu, &A);
+        check_solves(lu, &m);
+        trs_lu_destroy(lu);
+        hide(&m);
+        free(A.a);
+    }
+}
+
+/* One triangle of it, too. */
+static void chosen_for_a_half(void **state)
+{
+    (void)state;
+    full A = scaled(BIG, true), half = full_new(BIG, true);
+    for (int j = 0; j < BIG; j++)
+        for (int i = j; i < BIG; i++) half.a[i + BIG * j] = A.a[i + BIG * j];
+    trs_mat m = show_full(&half, &plain);
+    m.kind = TRS_LOWER | TRS_SELFADJOINT;
+    trs_lu *lu = chosen(&m, (trs_factor_options){0});
+    assert_true(is_ldlt(lu));
+    check_inertia(lu, &A);
+    trs_lu_destroy(lu);
+    hide(&m);
+    free(A.a), free(half.a);
+}
+
+static void assert_not_chosen(const full *A, trs_factor_options opt)
+{
+    trs_mat m = show_full(A, &plain);
+    trs_lu *lu = chosen(&m, opt);
+    assert_false(is_ldlt(lu));
+    check_solves(lu, &m);
+    trs_lu_destroy(lu);
+    hide(&m);
+}
+
+static void not_chosen(void **state)
+{
+    (void)state;
+    full A = scaled(BIG, false);
+    assert_not_chosen(&A, (trs_factor_options){.plan.solves = 1});
+    assert_not_chosen(&A, (trs_factor_options){.method = "umfpack"});
+    A.a[1] += 1; /* unsymmetric */
+    assert_not_chosen(&A, (trs_factor_options){0});
+    free(A.a);
+    A = hermitian(BIG, false, BIG / 3);
+    assert_not_chosen(&A, (trs_factor_options){0}); /* definite */
+    A.a[1] = A.a[BIG] = 100;                        /* indefinite, with a positive diagonal */
+    assert_not_chosen(&A, (trs_factor_options){0});
+    free(A.a);
+}
+
+/* Later values with another symmetry, or with bad pivots, have other factors. */
+static void chosen_no_longer(void **state)
+{
+    (void)state;
+    for (int turn = 0; turn < 2; turn++) {
+        full A = scaled(BIG, false);
+        trs_mat m = show_full(&A, &plain);
+        trs_lu *lu = chosen(&m, (trs_factor_options){.ordering = "natural"});
+        assert_true(is_ldlt(lu));
+        hide(&m);
+        int p = 1;
+        while (A.a[p] == 0) p++;
+        if (turn) A.a[p] *= 2;
+        else A.a[0] = 1e-13;
+        m = show_full(&A, &plain);
+        assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
+        assert_false(is_ldlt(lu));
+        check_solves(lu, &m);
+        trs_lu_destroy(lu);
+        hide(&m);
+        free(A.a);
+    }
+}
+
+/* The pivots of [e 1; 1 -1] and more are so bad that one step of refinement is not enough. */
+static void bad_from_the_first(void **state)
+{
+    (void)state;
+    full A = scaled(BIG, false);
+    for (int i = 0; i < BIG; i++) A.a[i + BIG * i] *= 1e-13;
+    assert_not_chosen(&A, (trs_factor_options){.ordering = "natural"});
+    free(A.a);
+}
+
+/* A batch has L U of its own: of pairs, and of the others, since it does not refine. */
+static void batches(void **state)
+{
+    (void)state;
+    for (int pairs = 0; pairs < 2; pairs++)
+        for (int k = 0; k < FORMS; k++) {
+            if (forms[k].format == TRS_DENSE) continue;
+            full A = pairs ? with_pairs(BIG, false) : scaled(BIG, false);
+            round_to(&A, forms[k].real);
+            trs_mat m = show_full(&A, &forms[k]);
+            trs_lu *lu = chosen(&m, (trs_factor_options){0});
+            trs_lu_batch *batch;
+            char b[16 * BIG], x[16 * BIG];
+            trs_error e;
+            assert_true(is_ldlt(lu));
+            if (trs_lu_batch_create(&batch, lu, &m, NULL)) fail_msg("%s", trs_message());
+            trs_lu_destroy(lu);
+            const trs_systems one = {.count = 1, .val = m.val};
+            for (int i = 0; i < BIG; i++) set_value(b, m.dtype, i, number(false));
+            assert_int_equal(trs_lu_batch_solve(batch, TRS_N, 1, &one, b, BIG, x, BIG, NULL),
+                             TRS_OK);
+            assert_int_equal(trs_lu_batch_status(batch, NULL, NULL, NULL, NULL), TRS_OK);
+            assert_int_equal(trs_backward_error(&m, TRS_N, 1, b, BIG, x, BIG, TRS_COL_MAJOR, &e),
+                             TRS_OK);
+            if (!(e.omega <= 1e4 * eps_of(m.dtype))) fail_msg("omega %g", e.omega);
+            trs_lu_batch_destroy(batch);
+            hide(&m);
+            free(A.a);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_form),    cmocka_unit_test(any_inertia),
-        cmocka_unit_test(zero_pivots),   cmocka_unit_test(expected_signs),
-        cmocka_unit_test(refused),       cmocka_unit_test(no_memory),
-        cmocka_unit_test(updates),       cmocka_unit_test(growing_update),
-        cmocka_unit_test(saddle_points), cmocka_unit_test(saddle_points_solved),
-        cmocka_unit_test(blocks),        cmocka_unit_test(singular_block),
+        cmocka_unit_test(every_form),
+        cmocka_unit_test(any_inertia),
+        cmocka_unit_test(zero_pivots),
+        cmocka_unit_test(expected_signs),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(no_memory),
+        cmocka_unit_test(updates),
+        cmocka_unit_test(growing_update),
+        cmocka_unit_test(saddle_points),
+        cmocka_unit_test(saddle_points_solved),
+        cmocka_unit_test(chosen_for_all_forms),
+        cmocka_unit_test(chosen_for_a_half),
+        cmocka_unit_test(not_chosen),
+        cmocka_unit_test(chosen_no_longer),
+        cmocka_unit_test(bad_from_the_first),
+        cmocka_unit_test(batches),
+        cmocka_unit_test(blocks),
+        cmocka_unit_test(singular_block),
     };
     return cmocka_run_group_tests_name("t_ldlt", tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static trs_lu *factored(const trs_mat *m, trs_factor_options opt, bool there)
 }
 
 /* Solve with the plans on the device, for numbers of this type. */
-static void check_solve(trs_lu *lu, const trs_mat *m, double tolerance)
+static void check_op(trs_lu *lu, trs_op op, const trs_mat *m, double tolerance)
 {
     const int n = (int)m->n;
     const size_t bytes = (size_t)n * size_of(m->dtype);
@@ -33,12 +33,17 @@ static void check_solve(trs_lu *lu, const trs_mat *m, double tolerance)
     trs_error e;
     for (int k = 0; k < n; k++) set_value(b, m->dtype, k, number(trs_is_complex(m->dtype)));
     void *v = array_there(b, bytes);
-    assert_int_equal(trs_lu_solve(lu, TRS_N, 1, v, n, v, n, NULL), TRS_OK);
+    assert_int_equal(trs_lu_solve(lu, op, 1, v, n, v, n, NULL), TRS_OK);
     assert_int_equal(trs_device_get(TRS_CUDA(0), x, v, bytes), TRS_OK);
-    assert_int_equal(trs_backward_error(m, TRS_N, 1, b, n, x, n, TRS_COL_MAJOR, &e), TRS_OK);
+    assert_int_equal(trs_backward_error(m, op, 1, b, n, x, n, TRS_COL_MAJOR, &e), TRS_OK);
     if (!(e.omega <= tolerance)) fail_msg("omega %g", e.omega);
     free_there(v);
     free(b);
+}
+
+static void check_solve(trs_lu *lu, const trs_mat *m, double tolerance)
+{
+    check_op(lu, TRS_N, m, tolerance);
 }
 
 /* The same as that of L U by the host. */
@@ -258,18 +263,18 @@ static int64_t blocks_of(const trs_lu *lu, int n)
     return blocks;
 }
 
-/* The device eliminates them, if they are real: factors, inertia, determinant and solves of new values, whose scales change. */
+/* The device eliminates them: factors, inertia, determinant and solves of new values, whose scales change. */
 static void pairs(void **state)
 {
     (void)state;
     if (!has_device()) skip();
-    for (int turn = 0; turn < 4; turn++) {
-        const bool is_complex = turn == 3;
+    for (int turn = 0; turn < 6; turn++) {
+        const bool is_complex = turn >= 3;
         const int n = turn % 2 ? 60 : 36;
         full A = with_pairs(n, is_complex);
         twin t = twin_new(A, &plain);
         trs_lu *lu = factored(&t.m, (trs_factor_options){0}, true);
-        assert_int_equal(info_of(lu).kernel != NULL, !is_complex);
+        assert_non_null(info_of(lu).kernel);
         assert_true(blocks_of(lu, n) > 0);
         check(lu, &t);
         for (int step = 0; step < 3; step++) {
@@ -277,10 +282,10 @@ static void pairs(void **state)
                 for (int i = 0; i < n; i++)
                     A.a[i + n * j] *= i == j ? -3 : 1 + 0.01 * ((i + j) % 3);
             twin_renew(&t);
-            assert_int_equal(trs_lu_update(lu, is_complex ? &t.m : &t.d), TRS_OK);
+            assert_int_equal(trs_lu_update(lu, &t.d), TRS_OK);
             check(lu, &t);
         }
-        if (!is_complex) check_determinant(lu, &t.m);
+        check_determinant(lu, &t.m);
         trs_lu_destroy(lu);
         twin_free(&t);
     }
@@ -291,11 +296,16 @@ static void only_pairs(void **state)
 {
     (void)state;
     if (!has_device()) skip();
-    for (int k = 0; k < FORMS; k++) {
+    for (int turn = 0; turn < 2 * FORMS; turn++) {
+        const int k = turn / 2;
+        const bool is_complex = turn % 2;
         if (forms[k].format == TRS_DENSE) continue;
-        full A = full_new(36, false);
-        for (int p = 0; p < A.n; p += 2)
-            A.a[p + 1 + A.n * p] = A.a[p + A.n * (p + 1)] = p % 4 ? -1 : 1 + 0.25 * p;
+        full A = full_new(36, is_complex);
+        for (int p = 0; p < A.n; p += 2) {
+            const zz z = CMPLX(p % 4 ? -1 : 1 + 0.25 * p, is_complex ? p % 6 - 2 : 0);
+            A.a[p + 1 + A.n * p] = z;
+            A.a[p + A.n * (p + 1)] = conj(z);
+        }
         twin t = twin_new(A, &forms[k]);
         trs_lu *lu = factored(&t.m, (trs_factor_options){0}, true);
         assert_non_null(info_of(lu).kernel);
@@ -310,13 +320,39 @@ static void only_pairs(void **state)
     }
 }
 
-/* A captured update is replayed with pairs; with values that are not finite, and zero; and with good ones again. */
-static void replayed_pairs(void **state)
+/* By one triangle, with plans in single precision; A' x = b, where A' is the conjugate of A. */
+static void half_of_pairs(void **state)
 {
     (void)state;
     if (!has_device()) skip();
+    for (int turn = 0; turn < 4; turn++) {
+        const int single = turn % 2, n = 36;
+        full A = with_pairs(n, turn / 2), half = full_new(n, turn / 2);
+        twin t = twin_new(A, &plain);
+        for (int j = 0; j < n; j++)
+            for (int i = j; i < n; i++) half.a[i + n * j] = A.a[i + n * j];
+        trs_mat m = show_full(&half, &plain);
+        m.kind = TRS_LOWER | TRS_SELFADJOINT;
+        trs_lu *lu = factored(&m, (trs_factor_options){.single = single}, true);
+        assert_non_null(info_of(lu).kernel);
+        assert_true(blocks_of(lu, n) > 0);
+        assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
+        check_inertia(lu, &A);
+        check_factors(lu, &A);
+        check_op(lu, TRS_N, &t.m, single ? 1e-4 : 1e-12);
+        check_op(lu, TRS_T, &t.m, single ? 1e-4 : 1e-12);
+        trs_lu_destroy(lu);
+        hide(&m);
+        free(half.a);
+        twin_free(&t);
+    }
+}
+
+/* A captured update is replayed with pairs; with values that are not finite, and zero; and with good ones again. */
+static void replay_pairs(bool is_complex)
+{
     const int n = 36;
-    full A = with_pairs(n, false);
+    full A = with_pairs(n, is_complex);
     twin t = twin_new(A, &plain);
     trs_lu *lu = factored(&t.m, (trs_factor_options){0}, true);
     cudaStream_t s = new_stream();
@@ -325,7 +361,7 @@ static void replayed_pairs(void **state)
         for (int p = 0; p < n * n; p++) A.a[p] *= -1;
         twin_renew(&t);
         if (step == 1) *(double *)t.m.val = NAN;
-        if (step == 2) memset((void *)t.m.val, 0, (size_t)t.m.nnz * sizeof(double));
+        if (step == 2) memset((void *)t.m.val, 0, value_bytes(&t.m));
         send_values(&t.d, &t.m);
         assert_int_equal(cudaGraphLaunch(graph, s), cudaSuccess);
         if (step == 0 || step == 3) check(lu, &t);
@@ -339,6 +375,14 @@ static void replayed_pairs(void **state)
     cudaStreamDestroy(s);
     trs_lu_destroy(lu);
     twin_free(&t);
+}
+
+static void replayed_pairs(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    replay_pairs(false);
+    replay_pairs(true);
 }
 
 /* ---- orders -------------------------------------------------------------------------------------------- */
@@ -390,7 +434,7 @@ int main(void)
         cmocka_unit_test(replayed),       cmocka_unit_test(boosted),
         cmocka_unit_test(growth),         cmocka_unit_test(pairs),
         cmocka_unit_test(orders),         cmocka_unit_test(only_pairs),
-        cmocka_unit_test(replayed_pairs),
+        cmocka_unit_test(replayed_pairs), cmocka_unit_test(half_of_pairs),
     };
     return cmocka_run_group_tests_name("ldlt_device", tests, NULL, NULL);
 }

@@ -5,65 +5,75 @@
 #include "factor/device/turned.h"
 
 /* W of the pairs, in the order of A. */
-static full whole_w(const trs_turned *t, const int64_t *P, int n)
+static full whole_w(const trs_turned *t, const int64_t *P, int n, bool is_complex)
 {
-    full W = full_new(n, false);
+    full W = full_new(n, is_complex);
     for (int i = 0; i < n; i++) W.a[i + n * i] = 1;
     for (int q = 0; q < t->count; q++) {
         const int64_t i = P[t->first[q]], j = P[t->first[q] + 1];
-        const double *w = t->w + 4 * q;
-        assert_true(fabs(w[0] * w[3] - w[1] * w[2] - 1) <= 8 * DBL_EPSILON);
+        zz w[4];
+        for (int e = 0; e < 4; e++)
+            w[e] = get_value(t->w, is_complex ? TRS_C64 : TRS_F64, 4 * q + e);
+        assert_true(fabs(cabs(w[0] * w[3] - w[1] * w[2]) - 1) <= 8 * DBL_EPSILON);
         W.a[i + n * i] = w[0], W.a[i + n * j] = w[1];
         W.a[j + n * i] = w[2], W.a[j + n * j] = w[3];
     }
     return W;
 }
 
-static full product(const full *A, const full *B, bool transposed)
+/* A B, or A B^H. */
+static full product(const full *A, const full *B, bool adjoint)
 {
     const int n = A->n;
-    full C = full_new(n, false);
+    full C = full_new(n, A->is_complex);
     for (int j = 0; j < n; j++)
         for (int k = 0; k < n; k++)
             for (int i = 0; i < n; i++)
                 C.a[i + n * j] +=
-                    A->a[i + n * k] * (transposed ? B->a[j + n * k] : B->a[k + n * j]);
+                    A->a[i + n * k] * (adjoint ? conj(B->a[j + n * k]) : B->a[k + n * j]);
     return C;
 }
 
 /* G by its terms. */
-static full summed(const trs_turned *t, const double *val)
+static full summed(const trs_turned *t, const void *val)
 {
     const int n = (int)t->G.n;
-    full G = full_new(n, false);
+    full G = full_new(n, trs_is_complex(t->G.dtype));
     const int64_t *ptr = t->G.ptr;
     const int32_t *idx = t->G.idx;
     for (int i = 0; i < n; i++)
         for (int64_t e = ptr[i]; e < ptr[i + 1]; e++)
-            for (int64_t q = 4 * e; q < 4 * e + 4 && t->from[q] >= 0; q++)
-                G.a[i + n * idx[e]] += t->by[q] * val[t->from[q]];
+            for (int64_t q = 4 * e; q < 4 * e + 4 && t->from[q] >= 0; q++) {
+                const int64_t at = t->G.format == TRS_CSR ? i + n * idx[e] : idx[e] + n * i;
+                G.a[at] += get_value(t->by, t->G.dtype, q) * get_value(val, t->G.dtype, t->from[q]);
+            }
     return G;
 }
 
-/* F S F' = G(P, P), all of its lower triangle by rows. */
+/* F S F^H = G(P, P), all of its lower triangle by rows. */
 static void eliminate(const full *G, const int64_t *P, trs_mat *F, int8_t *sign)
 {
     const int n = G->n;
+    const trs_dtype type = G->is_complex ? TRS_C64 : TRS_F64;
     int64_t *ptr = calloc((size_t)n + 1, sizeof *ptr);
     int32_t *idx = malloc((size_t)(n * n) * sizeof *idx);
-    double *val = malloc((size_t)(n * n) * sizeof *val);
+    void *val = malloc((size_t)(n * n) * sizeof(zz));
     for (int i = 0; i < n; i++) {
         ptr[i + 1] = ptr[i];
         for (int j = 0; j <= i; j++) {
-            double sum = creal(G->a[P[i] + n * P[j]]);
-            for (int k = 0; k < j; k++) sum -= val[ptr[i] + k] * sign[k] * val[ptr[j] + k];
-            if (i == j) sign[j] = sum < 0 ? -1 : 1;
+            zz sum = G->a[P[i] + n * P[j]];
+            for (int k = 0; k < j; k++)
+                sum -= get_value(val, type, ptr[i] + k) * sign[k] *
+                       conj(get_value(val, type, ptr[j] + k));
+            if (i == j) sign[j] = creal(sum) < 0 ? -1 : 1;
             idx[ptr[i + 1]] = j;
-            val[ptr[i + 1]++] = i == j ? sqrt(fabs(sum)) : sum * sign[j] / val[ptr[j] + j];
+            if (i == j) sum = sqrt(fabs(creal(sum)));
+            else sum *= sign[j] / creal(get_value(val, type, ptr[j] + j));
+            set_value(val, type, ptr[i + 1]++, sum);
         }
     }
     *F = (trs_mat){.n = n, .nnz = ptr[n], .ptr = ptr, .idx = idx, .val = val};
-    F->dtype = TRS_F64;
+    F->dtype = type;
     F->kind = TRS_LOWER;
 }
 
@@ -77,23 +87,24 @@ static void check_difference(const full *a, const full *b, double tolerance)
     if (!(worst <= tolerance * most)) fail_msg("%g of %g", worst, most);
 }
 
-/* L and S^-1 that were turned back: L S L' = A(P, P), where L has multiples of I in the blocks. */
+/* L and S^-1 that were turned back: L S L^H = A(P, P), where L has multiples of I in the blocks. */
 static void check_back(const trs_lu *lu, const full *A)
 {
     const int n = A->n;
-    full L = unfold(&lu->f.L), S = full_new(n, false), B = full_new(n, false);
+    full L = unfold(&lu->f.L), S = full_new(n, A->is_complex), B = full_new(n, A->is_complex);
     for (int k = 0; k < n; k++) {
         const double *s = lu->f.block + 4 * (int64_t)k;
-        if (s[2] == 0) {
+        if (s[2] == 0 && s[3] == 0) {
             S.a[k + n * k] = lu->f.sign[k];
             continue;
         }
-        const double det = s[0] * s[1] - s[2] * s[2];
+        const double det = s[0] * s[1] - s[2] * s[2] - s[3] * s[3];
         assert_true(fabs(fabs(det) - 1) <= 1e-12);
         assert_true(det * lu->f.sign[k] * lu->f.sign[k + 1] > 0);
         assert_true(L.a[k + 1 + n * k] == 0 && L.a[k + n * k] == L.a[k + 1 + n * (k + 1)]);
         S.a[k + n * k] = s[1] / det, S.a[k + 1 + n * (k + 1)] = s[0] / det;
-        S.a[k + n * (k + 1)] = S.a[k + 1 + n * k] = -s[2] / det;
+        S.a[k + n * (k + 1)] = CMPLX(-s[2] / det, -s[3] / det);
+        S.a[k + 1 + n * k] = conj(S.a[k + n * (k + 1)]);
         k++;
     }
     for (int j = 0; j < n; j++)
@@ -103,23 +114,24 @@ static void check_back(const trs_lu *lu, const full *A)
     free(L.a), free(S.a), free(B.a), free(LS.a), free(LSL.a);
 }
 
-static void turned(void **state)
+static void check_turned(bool is_complex)
 {
-    (void)state;
     for (int turn = 0; turn < 40; turn++) {
         const int n = 8 + turn;
-        full A = with_pairs(n, false);
-        trs_mat m = show_full(&A, &forms[turn % 2 ? 0 : 1]);
+        full A = with_pairs(n, is_complex);
+        trs_mat m = show_full(&A, &forms[turn % 4]);
         trs_lu *lu, copy;
         trs_turned t;
         const trs_factor_options opt = {.method = "ldlt"};
-        if (m.dtype != TRS_F64 || m.format == TRS_DENSE) fail_msg("another form is needed");
+        if (m.dtype != (is_complex ? TRS_C64 : TRS_F64) || m.format == TRS_DENSE)
+            fail_msg("another form is needed");
         assert_int_equal(trs_factor(&lu, &m, &opt), TRS_OK);
         assert_int_equal(trs_lu_factors(lu, NULL, NULL, NULL, NULL, NULL), TRS_OK);
         assert_non_null(lu->f.block);
         assert_int_equal(trs_turned_make(lu, &m, &t), TRS_OK);
         assert_true(t.count > 0);
-        full W = whole_w(&t, lu->f.P, n), WA = product(&W, &A, false), G = product(&WA, &W, true);
+        full W = whole_w(&t, lu->f.P, n, is_complex), WA = product(&W, &A, false),
+             G = product(&WA, &W, true);
         full sums = summed(&t, m.val);
         check_difference(&G, &sums, 1e-14);
         copy = *lu;
@@ -138,8 +150,21 @@ static void turned(void **state)
     }
 }
 
+static void real_pairs(void **state)
+{
+    (void)state;
+    check_turned(false);
+}
+
+static void complex_pairs(void **state)
+{
+    (void)state;
+    check_turned(true);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(turned)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(real_pairs),
+                                       cmocka_unit_test(complex_pairs)};
     return cmocka_run_group_tests_name("turned", tests, NULL, NULL);
 }

@@ -10,9 +10,11 @@
 
 #include "numbers.h"
 #include "pairs.h"
+#include "trust.h"
 
 #ifdef HAVE_CHOLMOD
 
+#include <float.h>
 #include <string.h>
 
 /* Columns with nearly the same rows become runs: 5 % of entries that are zero made factors of maros-r7's KKT system in 56 ms
@@ -27,8 +29,16 @@ static const double ZEROS = 0.05;
 static const double MUCH_DEEPER = 1.5, MUCH_GROWTH = 1e12;
 enum { MANY_LEVELS = 256 };
 
+/* If the caller has named no method: on the host KLU is as fast with fewer flops for each entry of L, and the blocks of UMFPACK with
+ * more of them. */
+static const double FEW_FLOPS_AN_ENTRY = 40, MOST_FLOPS_AN_ENTRY = 500;
+/* ... and the backward error of a solve must be that of L U, where a step of refinement follows before and after it, and in single
+ * precision before x is rounded. */
+static const double GOOD_BEFORE = 1e-9, GOOD_AFTER = 4 * DBL_EPSILON;
+
 typedef struct analysis {
     trs_symbolic *d;
+    bool named;         /* by the caller */
     trs_ldlt_rows rows; /* lists from the first factorisation on */
     /* the order is METIS's, and the caller has not asked for it */
     bool chosen;
@@ -98,16 +108,60 @@ static int choose_order(trs_lu *lu, const trs_csc *A, analysis *a)
     return rc || levels < MANY_LEVELS ? rc : try_metis(lu, A, levels, a);
 }
 
+/* May these factors be used though nobody has asked for them?  A library that solves itself needs no plans for one solve. */
+static bool may_choose(const trs_lu *lu)
+{
+    if (lu->single || lu->opt.pivot == TRS_PIVOT_SKIP) return false;
+    return lu->opt.device > 0 || lu->opt.solves != 1;
+}
+
+/* Those of L L^H. */
+static double flops_an_entry(const trs_symbolic *d)
+{
+    const int64_t n = (int64_t)d->L->n;
+    double flops = 0;
+    for (int64_t j = 0; j < n; j++) {
+        const double count = (double)(d->ptr[j + 1] - d->ptr[j]);
+        flops += count * count;
+    }
+    return flops / (double)d->ptr[n];
+}
+
+static void release(trs_lu *lu, void *data)
+{
+    analysis *a = data;
+    if (!a) return;
+    trs_ldlt_rows_free(lu, &a->rows);
+    trs_lu_free(lu, a->rows.mate, a->rows.scale);
+    trs_symbolic_free(lu, a->d);
+    trs_lu_free(lu, a);
+}
+
+/* rc: of the ordering, which may be one that only other methods know. */
+static bool is_declined(const trs_lu *lu, const analysis *a, int rc)
+{
+    if (rc == TRS_ESUPPORT) trs_forget();
+    if (rc) return rc == TRS_ESUPPORT;
+    const double flops = flops_an_entry(a->d);
+    return lu->opt.device <= 0 && (flops < FEW_FLOPS_AN_ENTRY || flops > MOST_FLOPS_AN_ENTRY);
+}
+
 static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool named, void **data)
 {
     *data = NULL;
-    if (!named) return TRS_OK;
+    if (!named && !may_choose(lu)) return TRS_OK;
     analysis *a = *data = trs_lu_alloc(lu, 1, sizeof *a, "an analysis");
     if (!a) return TRS_EMEM;
     memset(a, 0, sizeof *a);
+    a->named = named;
     int rc = find_pairs(lu, A, &a->rows);
     if (!rc && !ordering && lu->opt.device > 0) rc = choose_order(lu, A, a);
     else if (!rc) rc = find_order(lu, A, ordering, a->rows.mate, &a->d);
+    if (!named && is_declined(lu, a, rc)) {
+        release(lu, a);
+        *data = NULL;
+        return TRS_OK;
+    }
     a->rows.d = a->d;
     if (!rc) rc = trs_ldlt_rows_make(lu, A, &a->rows);
     return rc;
@@ -123,16 +177,6 @@ static int order_again(trs_lu *lu, const trs_csc *A, analysis *a)
     a->rows.d = a->d;
     if (!rc) rc = trs_ldlt_rows_make(lu, A, &a->rows);
     return rc;
-}
-
-static void release(trs_lu *lu, void *data)
-{
-    analysis *a = data;
-    if (!a) return;
-    trs_ldlt_rows_free(lu, &a->rows);
-    trs_lu_free(lu, a->rows.mate, a->rows.scale);
-    trs_symbolic_free(lu, a->d);
-    trs_lu_free(lu, a);
 }
 
 static int factor_in_order(trs_lu *lu, const trs_csc *A, const analysis *a, trs_factors *f)
@@ -165,9 +209,26 @@ static double growth(const trs_csc *A, const trs_factors *f)
     return f->largest_l * f->largest_l / most;
 }
 
-static int factor(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
+/* Is x as exact as with L U?  TRS_EPIVOT: it is not. */
+static int check_trust(trs_lu *lu, const trs_csc *A, const trs_factors *f)
 {
-    analysis *a = data;
+    const bool low = lu->dtype == TRS_F32 || lu->dtype == TRS_C32;
+    const bool refines = lu->opt.device <= 0 && !low;
+    const double limit = fmax(5, sqrt((double)A->n)) * DBL_EPSILON; /* as trs_lu_watch has it */
+    double omega[2];
+    const int rc = trs_ldlt_measure(lu, A, f, omega);
+    if (rc) return rc;
+    bool good = lu->info.boosted == 0;
+    if (refines || low) good = good && omega[0] <= GOOD_BEFORE && omega[1] <= GOOD_AFTER;
+    else good = good && omega[0] <= limit;
+    if (good) return TRS_OK;
+    lu->info.boosted = 0;
+    lu->info.first_boosted = -1;
+    return trs_fail(TRS_EPIVOT, "the pivots of L D L^H are not good enough");
+}
+
+static int factor_and_order(trs_lu *lu, const trs_csc *A, analysis *a, trs_factors *f)
+{
     int rc = factor_in_order(lu, A, a, f);
     const bool bad =
         rc == TRS_EPIVOT || (!rc && (lu->info.boosted > 0 || growth(A, f) > MUCH_GROWTH));
@@ -176,6 +237,16 @@ static int factor(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
     trs_lu_factors_free(lu, f);
     rc = order_again(lu, A, a);
     return rc ? rc : factor_in_order(lu, A, a, f);
+}
+
+static int factor(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
+{
+    analysis *a = data;
+    int rc = factor_and_order(lu, A, a, f);
+    if (rc || a->named) return rc;
+    rc = check_trust(lu, A, f);
+    if (rc) trs_lu_factors_free(lu, f);
+    return rc;
 }
 
 static int renew(trs_lu *lu, const trs_csc *A, const void *data, trs_factors *f)
