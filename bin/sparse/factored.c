@@ -108,6 +108,7 @@ static void keep_planless(const trs_lu_info *lu, report *r)
     } else {
         snprintf(r->solver, sizeof r->solver, "%s", lu->library);
         snprintf(r->reason, sizeof r->reason, "few solves need no plans of L and U");
+        r->planless = true;
     }
     snprintf(r->costs, sizeof r->costs, "not predicted");
 }

@@ -166,7 +166,7 @@ static void print_times(FILE *out, const report *r)
 {
     char t[3][32];
     fprintf(out, "time       read %s", duration(t[0], sizeof t[0], r->seconds_read));
-    if (r->seconds_analyse > 0) /* there are plans, or blocks */
+    if (!r->planless)
         fprintf(out, ", analysis %s (levels %s%s%s)",
                 duration(t[1], sizeof t[1], r->seconds_analyse),
                 duration(t[2], sizeof t[2], r->l.seconds_levels + r->u.seconds_levels),
@@ -212,7 +212,7 @@ void print_text(const report *r)
     }
     fprintf(out, "solver     %s\n           %s\n", r->solver, r->reason);
     print_sweeps(out, r);
-    fprintf(out, "costs      %s\n", r->costs);
+    if (!r->planless) fprintf(out, "costs      %s\n", r->costs);
     print_times(out, r);
     if (r->pivots)
         fprintf(out,

@@ -25,6 +25,7 @@ typedef struct report {
     bool factored;
     trs_info l, u; /* of the triangle, or of both factors; without the plan's strings: */
     char solver[64], reason[500], costs[200];
+    bool planless; /* who has factored solves too */
     bool has_u;
     char library[32], ordering[32];
     bool incomplete;     /* the factors are */

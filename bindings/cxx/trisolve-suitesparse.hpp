@@ -24,7 +24,7 @@ Factors<Scalar> factor(const Matrix<Scalar> &A, const trs_factor_options &option
 }
 
 /* The Schur complement S of some rows of A, count x count by columns, as trs_schur computes it; returns the factors of the other
- * rows.  A is in double precision. */
+ * rows.  A is in double precision.  S is where the factors solve: on the host, or on options.plan.device. */
 template <class Scalar, class Rows, class Array>
 Factors<Scalar> schur(const Matrix<Scalar> &A, const Rows &rows, Array &&S,
                       const trs_factor_options &options = {})

@@ -147,6 +147,8 @@ def test_schur(rng, dtype):
         np.testing.assert_allclose(lu.update(2 * sp.csc_array(F[np.ix_(r, r)])).solve(2 * b), lu.solve(b) * 2)
     with pytest.raises(trisolve.ArgumentError):
         trisolve.schur(A, [1, 1])
+    with pytest.raises(trisolve.UnsupportedError, match="on the host"):
+        trisolve.schur(A, s, device=0)
     S, lu = trisolve.schur(A, [])
     assert S.shape == (0, 0) and lu.shape == (40, 40)
 

@@ -229,8 +229,8 @@ def test_sweeps_are_a_polynomial_and_exact_in_the_end(rng):
     for _ in range(3):
         x = (b - (L @ x - D * x)) / D
     np.testing.assert_allclose(plan.solve(b), x, rtol=1e-12)
-    N = abs(L - sp.diags(D)) / abs(D)[:, None]
-    bound = np.linalg.matrix_power(N.toarray(), 4).sum(axis=1).max()
+    N = abs(L - sp.diags(D)).toarray() / abs(D)[:, None]
+    bound = np.linalg.matrix_power(N, 4).sum(axis=1).max()
     np.testing.assert_allclose(plan.info.sweep_error, bound, rtol=1e-12)
     np.testing.assert_allclose(trisolve.ilu0(A, sweeps=n).solve(b), trisolve.ilu0(A).solve(b), rtol=1e-10)
     assert trisolve.Plan(L).info.sweep_error == 0

@@ -15,7 +15,7 @@ from scipy.sparse import SparseEfficiencyWarning, csc_array
 from . import _abi
 from ._arrays import Matrix, canonical, is_torch_csr
 from ._factors import Factors, Stored, imported
-from ._library import C, PivotError, suitesparse
+from ._library import C, PivotError, UnsupportedError, suitesparse
 from ._solver import PlanOptions, pick, plan_options, whole
 from ._types import AnyMatrix, Growth, Method, Ordering, Permc
 
@@ -129,7 +129,7 @@ def schur(A: AnyMatrix, rows: Any, *, method: Method | None = None, ops: str = "
     rows : array_like of int
         The rows s, in any order, each once; r are the others, ascending.
     method, ops, **plan
-        As in splu, for the factors.
+        As in splu, for the factors; on the host.
 
     Returns
     -------
@@ -160,6 +160,8 @@ def schur(A: AnyMatrix, rows: Any, *, method: Method | None = None, ops: str = "
     S = np.zeros((count, count), matrix.dtype, order="F")
     settings = _abi.trs_factor_options(method=choice(METHODS, method, "method"),
                                        plan=plan_options(matrix.device, ops=ops, **plan))
+    if settings.plan.device > 0:  # S would be there, too
+        raise UnsupportedError("schur: A and the plans must be on the host")
 
     def make(pointer: Any, struct: Any, options: Any) -> int:
         return function(pointer, matrix.struct, count, chosen.ctypes.data_as(POINTER(c_int64)), S.ctypes.data,
