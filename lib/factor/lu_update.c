@@ -13,11 +13,23 @@
 
 /* ---- on the host -------------------------------------------------------------------------------- */
 
+/* Factors that wait in a library would be computed there from the beginning.  Those that were used leave it, so that this and
+ * later updates keep their pivots. */
+static int leave_library(trs_lu *lu)
+{
+    if (!lu->waits || lu->f.symbolic || lu->opt.solves == 1 || lu->solved == 0) return TRS_OK;
+    const int rc = trs_lu_settle(lu);
+    if (rc != TRS_EMEM) return rc;
+    trs_forget();
+    return TRS_OK;
+}
+
 /* With the pivots of the last values, or else by the library. */
 static int update_here(trs_lu *lu, const trs_mat *A)
 {
-    bool done;
-    const int rc = trs_lu_again(lu, A, &done);
+    bool done = false;
+    int rc = leave_library(lu);
+    if (!rc) rc = trs_lu_again(lu, A, &done);
     return rc || done ? rc : lu->update(lu, A);
 }
 
