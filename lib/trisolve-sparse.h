@@ -1658,7 +1658,8 @@ TRS_API int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info);
  * and nnz_u are the entries that whoever computed L and U has counted, and refines is 0.
  *     const trs_lu *lu ; in.
  *     trs_lu_info *info ; out.  As in trs_lu_get_info.
- * Returns TRS_OK, TRS_EARG.  Since 0.10.0. */
+ * Returns TRS_OK, TRS_EARG.
+ * Since 0.10.0. */
 TRS_API int trs_lu_peek_info(const trs_lu *lu, trs_lu_info *info);
 
 /* Free factors and their plans.

@@ -113,6 +113,8 @@ struct trs_lu {
     double *first;        /* [9*n], complex: [13*n]: scratch of such solves */
     /* x = op(A)^-1 b by the library; work [5*n] is scratch */
     int (*solve_first)(trs_lu *lu, trs_op op, double *x, const double *b, double *work);
+    /* an order of A that the backend has found for a method that A does not suit, for KLU; NULL: none */
+    struct trs_klu_order *order;
     /* what the backend has analysed: the pattern of A by columns */
     const trs_csc *analysed;
     /* numbers of f for new values in its pattern (again/again.c); only for L S L^H */

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "factor.h"
+#include "klu_order.h"
 #include "base/debug.h"
 #include "base/nearest.h"
 #include "trisolve-suitesparse.h"
@@ -323,6 +324,18 @@ static int run(trs_lu *lu, backend *b, const trs_csc *A, int k, trs_factors *f, 
     return run_numeric(lu, b, A, f);
 }
 
+static void drop_order(trs_lu *lu)
+{
+#ifdef HAVE_KLU
+    if (!lu->order) return;
+    trs_klu_order_free(lu, lu->order);
+    trs_lu_free(lu, lu->order);
+    lu->order = NULL;
+#else
+    (void)lu;
+#endif
+}
+
 /* Factor A by the first method that suits it and does not break down. */
 static int run_first(trs_lu *lu, backend *b, const trs_csc *A, trs_factors *f)
 {
@@ -416,7 +429,9 @@ static int factor_csc(trs_lu *lu, backend *b, trs_csc *A, trs_factors *f)
     if (*b->wanted) return run_wanted(lu, b, A, unlike, f);
     A->indefinite = A->hermitian && !is_diagonal_positive(A);
     if (A->indefinite) A->hermitian = false;
-    return run_first(lu, b, A, f);
+    rc = run_first(lu, b, A, f);
+    drop_order(lu);
+    return rc;
 }
 
 /* Move A, which was analysed, to the backend. */

@@ -70,7 +70,11 @@ static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool name
     trs_klu_order o;
     *data = NULL;
     if (!named && A->nnz > FEW_ENTRIES * A->n) return TRS_OK;
-    int rc = trs_klu_order_make(lu, A, ordering, named, &o);
+    int rc = TRS_OK;
+    if (lu->order && !ordering && !named) {
+        o = *lu->order; /* of static.c, for the same A */
+        memset(lu->order, 0, sizeof o);
+    } else rc = trs_klu_order_make(lu, A, ordering, named, &o);
     klu *k = NULL;
     if (!rc && (named || suits(&o, A))) {
         k = *data = trs_lu_alloc(lu, 1, sizeof *k, "KLU's handle");

@@ -14,6 +14,7 @@
  * Source: Li, Demmel, Making sparse Gaussian elimination scalable by static pivoting, SC 1998. */
 #include "config.h"
 
+#include "klu_order.h"
 #include "symbolic.h"
 
 #include <string.h>
@@ -27,8 +28,11 @@ static const double FEW_FLOPS = 5e7, FLOPS_AN_ENTRY = 40;
 static const double HOST_FLOPS_AN_ENTRY = 30;
 /* How small a number on the diagonal may be, relative to the largest of its column. */
 static const double WEAK = 1e-2;
-/* Entries of A + A' for each entry of A. */
+/* Entries of A + A' for each entry of A; and the share of entries off the diagonal with a mirror image, which bounds them. */
 static const double MOST_SYMMETRIC = 1.25;
+#ifdef HAVE_KLU
+static const double LEAST_MIRRORED = 0.7;
+#endif
 
 /* ---- does A suit? ------------------------------------------------------------------------------------ */
 
@@ -75,20 +79,62 @@ static bool host_should(const trs_lu *lu, const trs_csc *A)
 
 /* ---- analysis ---------------------------------------------------------------------------------------- */
 
-/* A's values decide, too: values that do not suit later are found by their growth. */
+/* Order A for KLU, which then needs no other order if its prediction says that A is KLU's.  *declined: it is, or its pattern is far
+ * from symmetric, which is known before it is ordered.  O(entries of L). */
+static int predict(trs_lu *lu, const trs_csc *A, bool *declined)
+{
+#ifdef HAVE_KLU
+    *declined = trs_klu_is_small(A);
+    if (*declined) return TRS_OK;
+    lu->order = trs_lu_alloc(lu, 1, sizeof *lu->order, "an order");
+    if (!lu->order) return TRS_EMEM;
+    const int rc = trs_klu_order_make(lu, A, NULL, false, lu->order);
+    const trs_klu_order *o = lu->order;
+    const bool few = o->Q && o->flops < HOST_FLOPS_AN_ENTRY * o->entries;
+    *declined = !rc && (few || o->symmetry < LEAST_MIRRORED);
+    return rc;
+#else
+    (void)lu, (void)A;
+    *declined = false;
+    return TRS_OK;
+#endif
+}
+
+/* By the order that predict has found, if it has. */
+static int find_order(trs_lu *lu, const trs_csc *A, const char *ordering, trs_symbolic **d)
+{
+#ifdef HAVE_KLU
+    if (lu->order && lu->order->Q) return trs_symbolic_given(lu, A, lu->order->Q, d);
+#endif
+    return trs_symbolic_new(lu, A, ordering, NULL, 0, d);
+}
+
+/* Does A suit, if the caller has named no method?  A's values decide, too: values that do not suit later are found by their growth. */
+static int look_at(trs_lu *lu, const trs_csc *A, const char *ordering, bool *suits)
+{
+    const bool here = lu->opt.device <= 0;
+    bool declined = false;
+    *suits = !here || host_should(lu, A);
+    if (*suits && !A->hermitian) *suits = is_diagonal_strong(A);
+    if (!*suits || !here || ordering) return TRS_OK;
+    const int rc = predict(lu, A, &declined);
+    *suits = !declined;
+    return rc;
+}
+
 static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool named, void **data)
 {
     trs_symbolic *d;
+    bool suits = true;
+    int rc = TRS_OK;
     *data = NULL;
-    if (lu->opt.device <= 0) {
-        if (!named && !host_should(lu, A)) return TRS_OK;
-        if (!host_may(lu, A))
-            return trs_fail(TRS_ESUPPORT,
-                            "static pivots on the host are for CSR and CSC, in double precision, "
-                            "and not for TRS_PIVOT_SKIP");
-    }
-    if (!named && !A->hermitian && !is_diagonal_strong(A)) return TRS_OK;
-    const int rc = trs_symbolic_new(lu, A, ordering, NULL, 0, &d);
+    if (!named) rc = look_at(lu, A, ordering, &suits);
+    else if (lu->opt.device <= 0 && !host_may(lu, A))
+        rc = trs_fail(TRS_ESUPPORT,
+                      "static pivots on the host are for CSR and CSC, in double precision, "
+                      "and not for TRS_PIVOT_SKIP");
+    if (rc || !suits) return rc;
+    rc = find_order(lu, A, ordering, &d);
     *data = d;
     if (rc || named) return rc;
     const double both = (double)cholmod_l_nnz(d->S, &d->common);

@@ -120,8 +120,9 @@ static int order_pairs(trs_lu *lu, const char *ordering, const int32_t *mate, tr
     return rc;
 }
 
-int trs_symbolic_new(trs_lu *lu, const trs_csc *A, const char *ordering, const int32_t *mate,
-                     double zeros, trs_symbolic **symbolic)
+/* A + A' */
+static int begin(trs_lu *lu, const trs_csc *A, const char *ordering, double zeros,
+                 trs_symbolic **symbolic)
 {
     trs_symbolic *d = *symbolic = trs_lu_alloc(lu, 1, sizeof *d, "an analysis");
     if (!d) return TRS_EMEM;
@@ -135,7 +136,30 @@ int trs_symbolic_new(trs_lu *lu, const trs_csc *A, const char *ordering, const i
     if (!rc) rc = add_transpose(A, &d->common, &d->S);
     if (rc) return rc;
     d->S->stype = -1;
-    return mate ? order_pairs(lu, ordering, mate, d) : order(lu, ordering, d->S, d);
+    return TRS_OK;
+}
+
+int trs_symbolic_new(trs_lu *lu, const trs_csc *A, const char *ordering, const int32_t *mate,
+                     double zeros, trs_symbolic **symbolic)
+{
+    const int rc = begin(lu, A, ordering, zeros, symbolic);
+    if (rc) return rc;
+    if (mate) return order_pairs(lu, ordering, mate, *symbolic);
+    return order(lu, ordering, (*symbolic)->S, *symbolic);
+}
+
+int trs_symbolic_given(trs_lu *lu, const trs_csc *A, const int64_t *P, trs_symbolic **symbolic)
+{
+    const int rc = begin(lu, A, NULL, 0, symbolic);
+    if (rc) return rc;
+    trs_symbolic *d = *symbolic;
+    cholmod_common *c = &d->common;
+    c->nmethods = 1;
+    c->method[0].ordering = CHOLMOD_GIVEN;
+    d->L = cholmod_l_analyze_p(d->S, (int64_t *)P, NULL, 0, c);
+    if (!d->L) return trs_cholmod_failed(c, "ordering A");
+    d->L->ordering = CHOLMOD_AMD;
+    return TRS_OK;
 }
 
 void trs_symbolic_free(trs_lu *lu, void *symbolic)

@@ -20,6 +20,8 @@ typedef struct trs_symbolic {
  * freed, also after an error.  TRS_OK, TRS_EMEM, TRS_ESUPPORT, TRS_ELIBRARY. */
 int trs_symbolic_new(trs_lu *lu, const trs_csc *A, const char *ordering, const int32_t *mate,
                      double zeros, trs_symbolic **symbolic);
+/* The same for the order P [n], which is AMD's, without zeros. */
+int trs_symbolic_given(trs_lu *lu, const trs_csc *A, const int64_t *P, trs_symbolic **symbolic);
 void trs_symbolic_free(trs_lu *lu, void *symbolic);
 /* Find the pattern, unless it is known.  O(entries of L).  TRS_OK, TRS_EMEM. */
 int trs_symbolic_find(trs_lu *lu, trs_symbolic *d);
