@@ -5,8 +5,9 @@
  *                          + settle, before any other use --> copies of L and U, two plans --> x
  *
  * To copy L and U and to make their plans takes as long as 5 to 20 solves by the library.  So factors on the host wait there until
- * FEW columns were solved, or a caller wants what only plans or copies have: another op, a work space, L and U, facts.  Whoever
- * solves once, as most do, pays for no plans, and whoever solves often pays twice the least possible at most.
+ * FEW columns were solved, or a caller wants what only plans or copies have: a work space, L and U, facts.  Whoever solves once, as
+ * most do, pays for no plans, and whoever solves often pays twice the least possible at most.  An update of factors that were used
+ * makes the plans as well, because the kernels for known pivots need L and U (again/again.c).
  *
  * Fronts with pivots on the diagonal have computed L and U with a growth that may be large.  If one step of refinement repairs a
  * solve whose x is known, they wait, and all solves take that step; otherwise a library with pivoting factors A.
