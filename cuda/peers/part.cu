@@ -24,76 +24,9 @@
 #include "cuda/dataflow/wide.cuh"
 #include "parts.cuh"
 
-/* ---- numbers between devices ----------------------------------------------------------------------------------- */
-
-__device__ inline double look_far(const double *p)
-{
-    double v;
-    delay();
-    asm volatile("ld.relaxed.sys.global.f64 %0, [%1];" : "=d"(v) : "l"(p) : "memory");
-    return v;
-}
-
-__device__ inline float look_far(const float *p)
-{
-    float v;
-    delay();
-    asm volatile("ld.relaxed.sys.global.f32 %0, [%1];" : "=f"(v) : "l"(p) : "memory");
-    return v;
-}
-
-__device__ inline cuDoubleComplex look_far(const cuDoubleComplex *p)
-{
-    cuDoubleComplex v;
-    delay();
-    asm volatile("ld.relaxed.sys.global.v2.f64 {%0, %1}, [%2];"
-                 : "=d"(v.x), "=d"(v.y)
-                 : "l"(p)
-                 : "memory");
-    return v;
-}
-
-__device__ inline cuFloatComplex look_far(const cuFloatComplex *p)
-{
-    cuFloatComplex v;
-    delay();
-    asm volatile("ld.relaxed.sys.global.v2.f32 {%0, %1}, [%2];"
-                 : "=f"(v.x), "=f"(v.y)
-                 : "l"(p)
-                 : "memory");
-    return v;
-}
-
-__device__ inline void store_far(double *p, double v)
-{
-    delay();
-    asm volatile("st.relaxed.sys.global.f64 [%0], %1;" ::"l"(p), "d"(flag_free(v)) : "memory");
-}
-
-__device__ inline void store_far(float *p, float v)
-{
-    delay();
-    asm volatile("st.relaxed.sys.global.f32 [%0], %1;" ::"l"(p), "f"(flag_free(v)) : "memory");
-}
-
-__device__ inline void store_far(cuDoubleComplex *p, cuDoubleComplex v)
-{
-    v = flag_free(v);
-    delay();
-    asm volatile("st.relaxed.sys.global.v2.f64 [%0], {%1, %2};" ::"l"(p), "d"(v.x), "d"(v.y)
-                 : "memory");
-}
-
-__device__ inline void store_far(cuFloatComplex *p, cuFloatComplex v)
-{
-    v = flag_free(v);
-    delay();
-    asm volatile("st.relaxed.sys.global.v2.f32 [%0], {%1, %2};" ::"l"(p), "f"(v.x), "f"(v.y)
-                 : "memory");
-}
-
+/* Numbers come from other devices, too. */
 struct look_there {
-    template <class T> static __device__ T at(const T *y) { return look_far(y); }
+    template <class T> static __device__ T at(const T *y) { return flag_peek_system(y); }
 };
 
 /* ---- what a part does otherwise ----------------------------------------------------------------------------------- */
@@ -140,8 +73,8 @@ template <class T> struct part_args : wide_args<T> {
         if (p.at < 0) return;
         peer_target to = p.to;
         for (int32_t t = p.at + 1; to.part >= 0; to = target[t++])
-            store_far(there[to.part] + to.node, x);
-        store_far(there[~to.part] + to.node, x);
+            flag_store_system(there[to.part] + to.node, x);
+        flag_store_system(there[~to.part] + to.node, x);
     }
 };
 

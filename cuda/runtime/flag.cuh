@@ -35,45 +35,6 @@
 #include "cuda.cuh"
 #include "delay.cuh"
 
-/* One look: the number, or the reserved pattern. */
-__device__ inline double flag_peek(const double *p)
-{
-    double v;
-    delay();
-    asm volatile("ld.relaxed.gpu.global.f64 %0, [%1];" : "=d"(v) : "l"(p) : "memory");
-    return v;
-}
-
-__device__ inline float flag_peek(const float *p)
-{
-    float v;
-    delay();
-    asm volatile("ld.relaxed.gpu.global.f32 %0, [%1];" : "=f"(v) : "l"(p) : "memory");
-    return v;
-}
-
-__device__ inline cuDoubleComplex flag_peek(const cuDoubleComplex *p)
-{
-    cuDoubleComplex v;
-    delay();
-    asm volatile("ld.relaxed.gpu.global.v2.f64 {%0, %1}, [%2];"
-                 : "=d"(v.x), "=d"(v.y)
-                 : "l"(p)
-                 : "memory");
-    return v;
-}
-
-__device__ inline cuFloatComplex flag_peek(const cuFloatComplex *p)
-{
-    cuFloatComplex v;
-    delay();
-    asm volatile("ld.relaxed.gpu.global.v2.f32 {%0, %1}, [%2];"
-                 : "=f"(v.x), "=f"(v.y)
-                 : "l"(p)
-                 : "memory");
-    return v;
-}
-
 /* Is v a number that was published, and not the reserved pattern? */
 __device__ inline bool flag_there(double v)
 {
@@ -98,22 +59,6 @@ template <class T> __device__ inline T flag_unset()
     return v;
 }
 
-/* One look; true if the number is there. */
-template <class T> __device__ inline bool flag_load(const T *p, T &v)
-{
-    v = flag_peek(p);
-    return flag_there(v);
-}
-
-/* Looks until the number is there.  The lanes of a warp that call this together leave the loop together: so no
- * lane may wait here for a number that another lane of its own warp publishes only afterwards. */
-template <class T> __device__ inline T flag_wait(const T *p)
-{
-    T v;
-    while (!flag_load(p, v)) continue;
-    return v;
-}
-
 /* v, or the usual quiet NaN if v has the reserved pattern. */
 __device__ inline double flag_free(double v)
 {
@@ -132,33 +77,71 @@ template <class T> __device__ inline T flag_free(T v)
     return v;
 }
 
-/* Publishes a number. */
-__device__ inline void flag_store(double *p, double v)
+/* For one type: PEEK (p) looks once and returns the number, or the reserved pattern; STORE (p, v) publishes a number.  C: the
+ * constraint of its parts in assembly, which are B bits wide. */
+#define FLAG_REAL(PEEK, STORE, SCOPE, T, C, B)                                                     \
+    __device__ inline T PEEK(const T *p)                                                           \
+    {                                                                                              \
+        T v;                                                                                       \
+        delay();                                                                                   \
+        asm volatile("ld.relaxed." SCOPE ".global.f" B " %0, [%1];"                                \
+                     : "=" C(v)                                                                    \
+                     : "l"(p)                                                                      \
+                     : "memory");                                                                  \
+        return v;                                                                                  \
+    }                                                                                              \
+    __device__ inline void STORE(T *p, T v)                                                        \
+    {                                                                                              \
+        delay();                                                                                   \
+        asm volatile("st.relaxed." SCOPE ".global.f" B " [%0], %1;" ::"l"(p), C(flag_free(v))      \
+                     : "memory");                                                                  \
+    }
+#define FLAG_COMPLEX(PEEK, STORE, SCOPE, T, C, B)                                                  \
+    __device__ inline T PEEK(const T *p)                                                           \
+    {                                                                                              \
+        T v;                                                                                       \
+        delay();                                                                                   \
+        asm volatile("ld.relaxed." SCOPE ".global.v2.f" B " {%0, %1}, [%2];"                       \
+                     : "=" C(v.x), "=" C(v.y)                                                      \
+                     : "l"(p)                                                                      \
+                     : "memory");                                                                  \
+        return v;                                                                                  \
+    }                                                                                              \
+    __device__ inline void STORE(T *p, T v)                                                        \
+    {                                                                                              \
+        v = flag_free(v);                                                                          \
+        delay();                                                                                   \
+        asm volatile("st.relaxed." SCOPE ".global.v2.f" B " [%0], {%1, %2};" ::"l"(p), C(v.x),     \
+                     C(v.y)                                                                        \
+                     : "memory");                                                                  \
+    }
+#define FLAG_ACCESSES(PEEK, STORE, SCOPE)                                                          \
+    FLAG_REAL(PEEK, STORE, SCOPE, double, "d", "64")                                               \
+    FLAG_REAL(PEEK, STORE, SCOPE, float, "f", "32")                                                \
+    FLAG_COMPLEX(PEEK, STORE, SCOPE, cuDoubleComplex, "d", "64")                                   \
+    FLAG_COMPLEX(PEEK, STORE, SCOPE, cuFloatComplex, "f", "32")
+
+FLAG_ACCESSES(flag_peek, flag_store, "gpu")
+/* ... between the devices of a host */
+FLAG_ACCESSES(flag_peek_system, flag_store_system, "sys")
+#undef FLAG_REAL
+#undef FLAG_COMPLEX
+#undef FLAG_ACCESSES
+
+/* One look; true if the number is there. */
+template <class T> __device__ inline bool flag_load(const T *p, T &v)
 {
-    delay();
-    asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(p), "d"(flag_free(v)) : "memory");
+    v = flag_peek(p);
+    return flag_there(v);
 }
 
-__device__ inline void flag_store(float *p, float v)
+/* Looks until the number is there.  The lanes of a warp that call this together leave the loop together: so no
+ * lane may wait here for a number that another lane of its own warp publishes only afterwards. */
+template <class T> __device__ inline T flag_wait(const T *p)
 {
-    delay();
-    asm volatile("st.relaxed.gpu.global.f32 [%0], %1;" ::"l"(p), "f"(flag_free(v)) : "memory");
-}
-
-__device__ inline void flag_store(cuDoubleComplex *p, cuDoubleComplex v)
-{
-    v = flag_free(v);
-    delay();
-    asm volatile("st.relaxed.gpu.global.v2.f64 [%0], {%1, %2};" ::"l"(p), "d"(v.x), "d"(v.y)
-                 : "memory");
-}
-
-__device__ inline void flag_store(cuFloatComplex *p, cuFloatComplex v)
-{
-    v = flag_free(v);
-    delay();
-    asm volatile("st.relaxed.gpu.global.v2.f32 [%0], {%1, %2};" ::"l"(p), "f"(v.x), "f"(v.y)
-                 : "memory");
+    T v;
+    while (!flag_load(p, v)) continue;
+    return v;
 }
 
 /* ---- N numbers side by side, in one access of up to 16 bytes -------------------------------------------- */
