@@ -30,7 +30,7 @@ enum { NONE = -1, SEEN = -2 };
 
 /* ---- where to cut ----------------------------------------------------------------------------------------------- */
 
-/* The first row of part p of so many: about p parts of the entries are before it. */
+/* The first row of part p: about p parts of the entries are before it. */
 static int32_t first_row(const trs_tri *L, int p, int parts)
 {
     const int64_t before = L->nnz / parts * p + L->nnz % parts * p / parts;

@@ -4,6 +4,7 @@
  * have an SM or all, and with B and X that are split.  What cannot be cut is refused, and nothing lists the solver. */
 #include "tests/common/model.h"
 #include "tests/common/place.h"
+#include "tests/common/counter.h"
 #include "tests/common/device.h"
 
 #include <math.h>
@@ -24,7 +25,7 @@ static const list lists[] = {{1, {1}},    {2, {1, 1}},       {3, {1, 1, 1}},
                              {2, {1, 2}}, {4, {1, 1, 2, 2}}, {5, {1, 2, 2, 2, 2}}};
 enum { LISTS = sizeof lists / sizeof lists[0] };
 
-static int devices; /* of this machine, as far as the tests use them */
+static int devices; /* of this machine, as reach as the tests use them */
 
 static bool is_here(const list *l)
 {
@@ -148,13 +149,13 @@ static void add(grid *g, int64_t *q, int i, int j, double v)
     g->val[(*q)++] = v + 0.01 * ((i * 7 + j) % 11);
 }
 
-static grid grid_new(int side, int far)
+static grid grid_new(int side, int reach)
 {
     const int n = side * side * side, plane = side * side;
     grid g = {side, n, zeroed(n + 1, 8), zeroed(5 * (int64_t)n, 4), zeroed(5 * (int64_t)n, 8)};
     int64_t q = 0;
     for (int i = 0; i < n; i++) {
-        if (far > 1) add(&g, &q, i, i - far * plane, 0.25);
+        if (reach > 1) add(&g, &q, i, i - reach * plane, 0.25);
         add(&g, &q, i, i - plane, -1);
         if (i % plane >= side) add(&g, &q, i, i - side, -1.5);
         if (i % side) add(&g, &q, i, i - 1, -0.5);
@@ -220,9 +221,9 @@ static void new_b(scene *s)
     else memcpy(s->on_b, s->b, s->bytes);
 }
 
-static scene scene_new(int side, int far, const trs_options *opt)
+static scene scene_new(int side, int reach, const trs_options *opt)
 {
-    scene s = {.g = grid_new(side, far), .r = {7}};
+    scene s = {.g = grid_new(side, reach), .r = {7}};
     s.A = mat_of(&s.g);
     s.bytes = (size_t)s.g.n * sizeof(double);
     s.b = zeroed(s.g.n, 8), s.x = zeroed(s.g.n, 8);
@@ -248,11 +249,11 @@ static void solve_and_check(scene *s, trs_op op, const trs_exec *exec)
     check_same(&s->g, op, s->b, s->x);
 }
 
-static void check_grid(const list *l, int side, int far)
+static void check_grid(const list *l, int side, int reach)
 {
     trs_options opt = options_of(l);
     opt.ops = 7;
-    scene s = scene_new(side, far, &opt);
+    scene s = scene_new(side, reach, &opt);
     double *again = zeroed(s.g.n, 8);
     for (int op = TRS_N; op <= TRS_T; op++) {
         solve_and_check(&s, op, NULL);
@@ -272,8 +273,8 @@ static void test_grids(void **state)
     (void)state;
     begin_on_device();
     for (int k = 0; k < LISTS; k++)
-        for (int far = 1; far < 20 && is_here(&lists[k]); far += 9)
-            check_grid(&lists[k], far == 1 ? 40 : 24, far);
+        for (int reach = 1; reach < 20 && is_here(&lists[k]); reach += 9)
+            check_grid(&lists[k], reach == 1 ? 40 : 24, reach);
 }
 
 /* A NaN in b reaches the x that depend on it, and nothing waits for it. */
@@ -426,6 +427,15 @@ static void test_late(void **state)
 
 /* ---- B and X that are split, or that only their device can access ------------------------------------------------- */
 
+/* Solve with B and X in this memory. */
+static void check_vectors(const scene *s, void *b, void *x)
+{
+    assert_int_equal(cudaMemcpy(b, s->on_b, s->bytes, cudaMemcpyDefault), cudaSuccess);
+    assert_status(trs_solve(s->p, TRS_N, 1, b, s->g.n, x, s->g.n, NULL), TRS_OK);
+    assert_int_equal(cudaMemcpy(s->x, x, s->bytes, cudaMemcpyDefault), cudaSuccess);
+    check_same(&s->g, TRS_N, s->b, s->x);
+}
+
 static void test_split(void **state)
 {
     (void)state;
@@ -435,10 +445,7 @@ static void test_split(void **state)
     scene s = scene_new(100, 1, &opt);
     const split b = split_new(s.bytes, s.bytes / 2), x = split_new(s.bytes, s.bytes / 2);
     if (!b.p || !x.p) skip();
-    assert_int_equal(cudaMemcpy((void *)b.p, s.on_b, s.bytes, cudaMemcpyDefault), cudaSuccess);
-    assert_status(trs_solve(s.p, TRS_N, 1, (void *)b.p, s.g.n, (void *)x.p, s.g.n, NULL), TRS_OK);
-    assert_int_equal(cudaMemcpy(s.x, (void *)x.p, s.bytes, cudaMemcpyDefault), cudaSuccess);
-    check_same(&s.g, TRS_N, s.b, s.x);
+    check_vectors(&s, (void *)b.p, (void *)x.p);
     split_free(&b), split_free(&x);
     scene_free(&s);
 }
@@ -453,10 +460,7 @@ static void test_pools(void **state)
     void *b, *x;
     assert_int_equal(cudaMallocAsync(&b, s.bytes, NULL), cudaSuccess);
     assert_int_equal(cudaMallocAsync(&x, s.bytes, NULL), cudaSuccess);
-    assert_int_equal(cudaMemcpy(b, s.on_b, s.bytes, cudaMemcpyDefault), cudaSuccess);
-    assert_status(trs_solve(s.p, TRS_N, 1, b, s.g.n, x, s.g.n, NULL), TRS_OK);
-    assert_int_equal(cudaMemcpy(s.x, x, s.bytes, cudaMemcpyDefault), cudaSuccess);
-    check_same(&s.g, TRS_N, s.b, s.x);
+    check_vectors(&s, b, x);
     assert_int_equal(cudaFreeAsync(b, NULL), cudaSuccess);
     assert_int_equal(cudaFreeAsync(x, NULL), cudaSuccess);
     scene_free(&s);
@@ -599,20 +603,6 @@ static void test_not_listed(void **state)
 
 /* ---- memory ----------------------------------------------------------------------------------------------------------- */
 
-static int left; /* allocations that succeed */
-
-static void *allocate(void *user, size_t bytes)
-{
-    (void)user;
-    return left-- > 0 ? malloc(bytes) : NULL;
-}
-
-static void release(void *user, void *p)
-{
-    (void)user;
-    free(p);
-}
-
 static void test_no_memory(void **state)
 {
     (void)state;
@@ -620,16 +610,17 @@ static void test_no_memory(void **state)
     grid g = grid_new(6, 2);
     const trs_mat A = mat_of(&g);
     trs_options opt = options_of(&lists[devices > 1 ? 4 : 2]);
-    opt.memory = (trs_memory){.alloc = allocate, .free = release};
     opt.threads = 1;
     int rc = TRS_EMEM, k = 0;
     for (; rc; k++) {
+        counter c = {.fail_at = k, .and_after = 1};
         trs_plan *p;
-        left = k;
+        opt.memory = counted_memory(&c);
         rc = trs_plan_create(&p, &A, &opt);
         if (!rc) rc = trs_plan_analyse(p);
         trs_plan_destroy(p);
         if (rc) assert_int_equal(rc, TRS_EMEM);
+        assert_int_equal(c.live, 0);
     }
     assert_true(k > 10);
     grid_free(&g);

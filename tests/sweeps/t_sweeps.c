@@ -2,6 +2,7 @@
  * layouts, on the host and, where there is one, on a device; as many as there are levels solve; the error that a plan tells
  * is that of the polynomial, and bounds that of x; a solve is captured in a graph and replayed.  What cannot have sweeps is
  * refused, and nothing else lists them. */
+#include "tests/common/counter.h"
 #include "tests/common/device.h"
 #include "tests/common/model.h"
 #include "tests/common/place.h"
@@ -501,33 +502,20 @@ static void test_not_listed(void **state)
 
 /* ---- memory ----------------------------------------------------------------------------------------- */
 
-static int left; /* allocations that succeed */
-
-static void *allocate(void *user, size_t bytes)
-{
-    (void)user;
-    return left-- > 0 ? malloc(bytes) : NULL;
-}
-
-static void release(void *user, void *p)
-{
-    (void)user;
-    free(p);
-}
-
 static void test_no_memory(void **state)
 {
     (void)state;
     const trs_mat A = chain();
-    const trs_options opt = {.sweeps = 2, .memory = {.alloc = allocate, .free = release}};
     int rc = TRS_EMEM, k = 0;
     for (; rc; k++) {
+        counter c = {.fail_at = k, .and_after = 1};
+        const trs_options opt = {.sweeps = 2, .memory = counted_memory(&c)};
         trs_plan *p;
-        left = k;
         rc = trs_plan_create(&p, &A, &opt);
         if (!rc) rc = trs_plan_analyse(p);
         trs_plan_destroy(p);
         if (rc) assert_int_equal(rc, TRS_EMEM);
+        assert_int_equal(c.live, 0);
     }
     assert_true(k > 5);
 }

@@ -67,8 +67,8 @@ bool trs_again_fronts_places(const trs_again_fronts *f, const trs_mat *m, int32_
  * bits do not depend on the number of threads.  It allocates nothing. */
 trs_again_pivots trs_again_fronts_run(const trs_again_fronts *f, trs_dtype a_type, const void *a);
 
-/* x = op(L U)^-1 x, where x [n] has the order of the fronts: x (i) is that of pivot tree.pivot [i].  w is scratch, and so many
- * numbers long. */
+/* x = op(L U)^-1 x, where x [n] has the order of the fronts: x (i) is that of pivot tree.pivot [i].  w is scratch, of
+ * trs_again_fronts_solve_size numbers. */
 int64_t trs_again_fronts_solve_size(const trs_again_fronts *f);
 void trs_again_fronts_solve(const trs_again_fronts *f, trs_op op, void *x, void *w);
 

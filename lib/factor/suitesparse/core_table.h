@@ -28,7 +28,8 @@
     F(trs_lu_may_wait)                                                                             \
     F(trs_lu_wait)                                                                                 \
     F(trs_lu_stop_waiting)                                                                         \
-    F(trs_lu_subtract)                                                                             \
+    F(trs_lu_known_sides)                                                                          \
+    F(trs_lu_accurate)                                                                             \
     F(trs_lu_backward_error)                                                                       \
     F(trs_lu_watch)                                                                                \
     F(trs_lu_factors_free)                                                                         \

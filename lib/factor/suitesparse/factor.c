@@ -547,7 +547,7 @@ static int settle(trs_lu *lu)
 
 static int exchange(const trs_lu *lu, trs_lu **other);
 
-/* Pairs of rows have no L U in the same order, and pivots that nobody has asked for need refinement. */
+/* Pairs of rows have no L U in the same order, and pivots that the caller has not asked for need refinement. */
 static bool needs_exchange(const trs_lu *lu, const backend *b)
 {
     return b->method && b->method->hermitian == TRS_INDEFINITE && b->pattern.x &&

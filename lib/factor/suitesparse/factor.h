@@ -27,7 +27,8 @@
 #define trs_lu_may_wait       trs_core()->trs_lu_may_wait
 #define trs_lu_wait           trs_core()->trs_lu_wait
 #define trs_lu_stop_waiting   trs_core()->trs_lu_stop_waiting
-#define trs_lu_subtract       trs_core()->trs_lu_subtract
+#define trs_lu_known_sides    trs_core()->trs_lu_known_sides
+#define trs_lu_accurate       trs_core()->trs_lu_accurate
 #define trs_lu_backward_error trs_core()->trs_lu_backward_error
 #define trs_lu_watch          trs_core()->trs_lu_watch
 #define trs_lu_factors_free   trs_core()->trs_lu_factors_free

@@ -108,7 +108,7 @@ static int choose_order(trs_lu *lu, const trs_csc *A, analysis *a)
     return rc || levels < MANY_LEVELS ? rc : try_metis(lu, A, levels, a);
 }
 
-/* May these factors be used though nobody has asked for them?  A library that solves itself needs no plans for one solve. */
+/* May these factors be used though the caller has not asked for them?  A library that solves itself needs no plans for one solve. */
 static bool may_choose(const trs_lu *lu)
 {
     if (lu->single || lu->opt.pivot == TRS_PIVOT_SKIP) return false;
@@ -214,13 +214,12 @@ static int check_trust(trs_lu *lu, const trs_csc *A, const trs_factors *f)
 {
     const bool low = lu->dtype == TRS_F32 || lu->dtype == TRS_C32;
     const bool refines = lu->opt.device <= 0 && !low;
-    const double limit = fmax(5, sqrt((double)A->n)) * DBL_EPSILON; /* as trs_lu_watch has it */
     double omega[2];
     const int rc = trs_ldlt_measure(lu, A, f, omega);
     if (rc) return rc;
     bool good = lu->info.boosted == 0;
     if (refines || low) good = good && omega[0] <= GOOD_BEFORE && omega[1] <= GOOD_AFTER;
-    else good = good && omega[0] <= limit;
+    else good = good && omega[0] <= trs_lu_accurate(A->n);
     if (good) return TRS_OK;
     lu->info.boosted = 0;
     lu->info.first_boosted = -1;
