@@ -1560,14 +1560,14 @@ TRS_API void trs_lu_work_destroy(trs_lu_work *work);
  *
  * On the host, the factors of trs_factor stay where they were computed until plans are needed.
  * The first 8 right-hand sides are solved there, as plans cost as much as 5 to 20 solves.  Such an
- * x is refined, with a residual of twice the precision, if its backward error exceeds twice the
- * machine precision.  Its bits differ from those of later solves, unless trs_options.bitwise is
- * set.  The solve after them copies L and U and creates the plans, and so does the first call of
- * trs_lu_solve with a work space, of trs_lu_work_create, trs_lu_factors, trs_lu_determinant or
- * trs_lu_get_info.  It allocates, and may return TRS_EMEM; then a later call tries again, and
- * solves with the factors' own work space need no plans.  Factors whose options name a solver, or
- * ask for a memory limit, an order, bitwise or measure, or for more than one solve, have their
- * plans from the start.
+ * x is refined, with a residual of twice the precision, if its backward error exceeds the limit
+ * above, or with trs_options.solves = 1 twice the machine precision.  Its bits differ from those
+ * of later solves, unless trs_options.bitwise is set.  The solve after them copies L and U and
+ * creates the plans, and so does the first call of trs_lu_solve with a work space, of
+ * trs_lu_work_create, trs_lu_factors, trs_lu_determinant or trs_lu_get_info.  It allocates, and
+ * may return TRS_EMEM; then a later call tries again, and solves with the factors' own work space
+ * need no plans.  Factors whose options name a solver, or ask for a memory limit, an order,
+ * bitwise or measure, or for more than one solve, have their plans from the start.
  * Returns TRS_OK, TRS_EARG, TRS_ESUPPORT, TRS_EMEM, TRS_EDEVICE, TRS_ELIBRARY, or:
  *     TRS_ESTATE ; there are no factors, op is not one of the ops, the work space belongs to
  *         other plans, or another thread is in a solve with it, as in trs_solve. */

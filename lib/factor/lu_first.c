@@ -12,9 +12,10 @@
  * Fronts with pivots on the diagonal have computed L and U with a growth that may be large.  If one step of refinement repairs a
  * solve whose x is known, they wait, and all solves take that step; otherwise a library with pivoting factors A.
  *
- * If the backward error of x is more than two roundings, such a solve ends with a step of refinement, whose residual has
- * twice the working precision: x then has the error of its last rounding unless A is nearly singular, whichever pivots the
- * library has preferred (Demmel et al., Error bounds from extra-precise iterative refinement, ACM TOMS 32 (2006) 325-351). */
+ * If the backward error of x is larger than that of later solves may be (lu_refine.c), or, if one solve was announced, more than
+ * two roundings, such a solve ends with a step of refinement, whose residual has twice the working precision: x then has the
+ * error of its last rounding unless A is nearly singular, whichever pivots the library has preferred (Demmel et al., Error bounds
+ * from extra-precise iterative refinement, ACM TOMS 32 (2006) 325-351). */
 #include "config.h"
 
 #include "again/lu_again.h"
@@ -32,7 +33,7 @@
 enum {
     FEW = 8,     /* columns that the library solves */
     STEPS = 3,   /* of refinement at most; nearly always one */
-    ACCURATE = 2 /* machine precisions: an x with this backward error is not refined */
+    ACCURATE = 2 /* machine precisions: an announced x with this backward error is not refined */
 };
 
 /* A correction this many times smaller than x leaves an error of about its square. */
@@ -235,6 +236,12 @@ static int solve_there(trs_lu *lu, trs_op op, double *x, const double *b, double
     return TRS_OK;
 }
 
+/* The backward error up to which x is not refined.  Plans have the same one. */
+static double limit(const trs_lu *lu)
+{
+    return lu->opt.solves == 1 ? ACCURATE * DBL_EPSILON : trs_lu_accurate(lu->refined->n);
+}
+
 /* x = op(A)^-1 r, refined unless it is accurate.  A correction is refused if it is not finite, or not smaller than the one before,
  * and for the first one than x.  r, d and lo [n] and work [5*n] are scratch. */
 static int solve_column(trs_lu *lu, trs_op op, double *x, double *r, double *d, double *lo,
@@ -245,7 +252,7 @@ static int solve_column(trs_lu *lu, trs_op op, double *x, double *r, double *d, 
     int rc = solve_there(lu, op, x, r, work);
     if (rc) return rc;
     memcpy(d, r, (size_t)count * sizeof *d);
-    if (trs_lu_backward_error(A, op, x, d, lo) <= ACCURATE * DBL_EPSILON) return TRS_OK;
+    if (trs_lu_backward_error(A, op, x, d, lo) <= limit(lu)) return TRS_OK;
     double before = largest(x, count), size = before;
     for (int step = 0; step < STEPS && !rc && size > ENOUGH * largest(x, count); step++) {
         twofold_residual(A, op, step ? d : x, r, lo);

@@ -120,9 +120,11 @@ static int find_fronts(const trs_lu *lu, const trs_mat *m, int64_t **where)
     const trs_again_fronts *f = &lu->again->fronts;
     int rc = TRS_EMEM;
     int32_t *at = trs_lu_alloc((trs_lu *)lu, m->n, sizeof *at, "places of the factors");
+    int64_t *next = trs_lu_alloc((trs_lu *)lu, m->n, sizeof *next, "places of the factors");
     *where = trs_lu_alloc((trs_lu *)lu, m->nnz + 1, sizeof **where, "places of the factors");
-    if (at && *where) rc = trs_again_fronts_places(f, m, at, *where) ? TRS_OK : TRS_ESUPPORT;
-    trs_lu_free(lu, at);
+    const bool there = at && next && *where;
+    if (there) rc = trs_again_fronts_places(f, m, at, next, *where) ? TRS_OK : TRS_ESUPPORT;
+    trs_lu_free(lu, at, next);
     if (!rc) (*where)[m->nnz] = f->panel[0]; /* the diagonal of L begins there */
     return rc;
 }

@@ -59,9 +59,10 @@ typedef struct trs_again_pivots {
 int trs_again_fronts_make(trs_context *ctx, const trs_mat *A, const trs_factors *factors,
                           double products, trs_again_fronts *f);
 void trs_again_fronts_free(trs_again_fronts *f);
-/* to [p]: where entry p of a factor, or of L + U, is in val.  m is CSR or CSC in the order of the pivots.  false: it has entries
- * that no front has.  at [n] is scratch. */
-bool trs_again_fronts_places(const trs_again_fronts *f, const trs_mat *m, int32_t *at, int64_t *to);
+/* to [p]: where entry p of a factor, or of L + U, is in val.  m is CSR or CSC in the order of the pivots, with sorted lines.  false:
+ * it has entries that no front has.  at and next [n] are scratch. */
+bool trs_again_fronts_places(const trs_again_fronts *f, const trs_mat *m, int32_t *at,
+                             int64_t *next, int64_t *to);
 
 /* Compute the factors of the values of A.  A front is computed by one thread, but for columns of S at the top, in one order, so the
  * bits do not depend on the number of threads.  It allocates nothing. */

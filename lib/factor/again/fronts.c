@@ -325,7 +325,13 @@ void trs_again_fronts_free(trs_again_fronts *f)
 
 /* ---- where the entries of a factor are ------------------------------------------------------------- */
 
-/* at [r]: where row r stands in front k, if it is one of its rows. */
+typedef struct search {
+    const trs_mat *m;
+    bool by_rows, of_l; /* of_l: m has the diagonal of L */
+    int64_t *next, *to; /* next: of each line of m, the first entry that was not found yet */
+    int32_t *at;        /* where a row stands in the front that was noted last */
+} search;
+
 static void note_rows(const trs_front_tree *t, int32_t k, int32_t *at)
 {
     const trs_front *s = &t->front[k];
@@ -341,45 +347,59 @@ static int32_t noted(const trs_front_tree *t, const trs_front *s, int32_t row, c
     return i < s->cols + s->rows && t->row[s->row + i - s->cols] == row ? i : -1;
 }
 
-typedef struct search {
-    int32_t *at;     /* [n] of front `here` */
-    int32_t here;    /* the front that has the line as a column */
-    int32_t there;   /* another front, in which the line is */
-    int32_t i_there; /* row i_there */
-} search;
-
-/* Where `row` stands in front k, which has `column`: one of the two is the line. */
-static int32_t stand_of(const trs_front_tree *t, int32_t k, int32_t row, bool is_column, search *s)
+TRS_INLINE int64_t place_of(const trs_again_fronts *f, int32_t k, int64_t i, int64_t j, bool upper)
 {
-    if (!is_column) {
-        if (k != s->there) s->there = k, s->i_there = trs_front_find(t, &t->front[k], row);
-        return s->i_there;
-    }
-    if (k != s->here) note_rows(t, k, s->at);
-    s->here = k;
-    return noted(t, &t->front[k], row, s->at);
+    const int64_t half = f->lu && upper ? trs_again_panel_size(f, k) : 0;
+    return f->panel[k] + half + panel_offset(f, &f->tree.front[k], i, j);
 }
 
-bool trs_again_fronts_places(const trs_again_fronts *f, const trs_mat *m, int32_t *at, int64_t *to)
+/* Do lines of m have entries before the diagonal? */
+static bool has_earlier(const trs_mat *m)
+{
+    return !(m->kind & (trs_by_rows(m) ? TRS_UPPER : TRS_LOWER));
+}
+
+/* Entries l of the lines that front k has below line l, which is its column j. */
+static void find_across(const trs_again_fronts *f, int32_t k, int64_t l, int32_t j, search *w)
+{
+    const trs_front *s = &f->tree.front[k];
+    const int32_t *row = f->tree.row + s->row - s->cols, *pivot = f->tree.pivot;
+    for (int32_t i = j + 1; i < s->cols + s->rows; i++) {
+        const int64_t line = pivot[i < s->cols ? s->first + i : row[i]], p = w->next[line];
+        if (p == trs_major_end(w->m, line) || trs_minor_index(w->m, line, p) != l) continue;
+        w->to[p] = place_of(f, k, i, j, !w->by_rows);
+        w->next[line]++;
+    }
+}
+
+/* The entries of line l from its diagonal on.  false: there is another one, or the front lacks it. */
+static bool find_along(const trs_again_fronts *f, int32_t k, int64_t l, int32_t j, search *w)
 {
     const trs_front_tree *t = &f->tree;
-    const bool by_rows = trs_by_rows(m),
-               of_l = m->kind == TRS_LOWER; /* has it the diagonal of L? */
-    search s = {.at = at, .here = -1};
+    for (int64_t p = w->next[l]; p < trs_major_end(w->m, l); p++) {
+        const int32_t i = noted(t, &t->front[k], t->place[trs_minor_index(w->m, l, p)], w->at);
+        if (i < j) return false;
+        w->to[p] = place_of(f, k, i, j, i == j ? !w->of_l : w->by_rows);
+    }
+    return true;
+}
+
+bool trs_again_fronts_places(const trs_again_fronts *f, const trs_mat *m, int32_t *at,
+                             int64_t *next, int64_t *to)
+{
+    const trs_front_tree *t = &f->tree;
+    search w = {.m = m, .by_rows = trs_by_rows(m), .of_l = m->kind == TRS_LOWER};
+    w.at = at, w.next = next, w.to = to;
+    const bool across = has_earlier(m);
     memset(at, 0, (size_t)t->n * sizeof *at);
+    for (int64_t l = 0; l < m->n; l++) next[l] = trs_major_begin(m, l);
+    int32_t here = -1;
     for (int64_t l = 0; l < m->n; l++) {
-        const int32_t line = t->place[l];
-        s.there = -1;
-        for (int64_t p = trs_major_begin(m, l); p < trs_major_end(m, l); p++) {
-            const int32_t other = t->place[trs_minor_index(m, l, p)];
-            const int32_t i_p = by_rows ? line : other, j_p = by_rows ? other : line;
-            const bool swap = f->lu && (i_p < j_p || (i_p == j_p && !of_l));
-            const int32_t row = swap ? j_p : i_p, column = swap ? i_p : j_p;
-            const int32_t k = t->of[column], i = stand_of(t, k, row, column == line, &s);
-            if (i < 0 || row < column) return false;
-            to[p] = f->panel[k] + panel_offset(f, &t->front[k], i, column - t->front[k].first);
-            if (swap) to[p] += trs_again_panel_size(f, k);
-        }
+        const int32_t k = t->of[t->place[l]], j = t->place[l] - t->front[k].first;
+        if (k != here) note_rows(t, k, at);
+        here = k;
+        if (across) find_across(f, k, l, j, &w);
+        if (!find_along(f, k, l, j, &w)) return false;
     }
     return true;
 }
