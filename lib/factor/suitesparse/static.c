@@ -28,11 +28,8 @@ static const double FEW_FLOPS = 5e7, FLOPS_AN_ENTRY = 40;
 static const double HOST_FLOPS_AN_ENTRY = 30;
 /* How small a number on the diagonal may be, relative to the largest of its column. */
 static const double WEAK = 1e-2;
-/* Entries of A + A' for each entry of A; and the share of entries off the diagonal with a mirror image, which bounds them. */
+/* Entries of A + A' for each entry of A. */
 static const double MOST_SYMMETRIC = 1.25;
-#ifdef HAVE_KLU
-static const double LEAST_MIRRORED = 0.7;
-#endif
 
 /* ---- does A suit? ------------------------------------------------------------------------------------ */
 
@@ -79,6 +76,17 @@ static bool host_should(const trs_lu *lu, const trs_csc *A)
 
 /* ---- analysis ---------------------------------------------------------------------------------------- */
 
+#ifdef HAVE_KLU
+
+/* A has all of its diagonal. */
+static bool is_far_from_symmetric(const trs_csc *A, const trs_klu_order *o)
+{
+    const double off = (double)(A->nnz - A->n), joined = (2 - o->symmetry) * off;
+    return joined + (double)A->n > MOST_SYMMETRIC * (double)A->nnz;
+}
+
+#endif
+
 /* Order A for KLU, which then needs no other order if its prediction says that A is KLU's.  *declined: it is, or its pattern is far
  * from symmetric, which is known before it is ordered.  O(entries of L). */
 static int predict(trs_lu *lu, const trs_csc *A, bool *declined)
@@ -91,7 +99,7 @@ static int predict(trs_lu *lu, const trs_csc *A, bool *declined)
     const int rc = trs_klu_order_make(lu, A, NULL, false, lu->order);
     const trs_klu_order *o = lu->order;
     const bool few = o->Q && o->flops < HOST_FLOPS_AN_ENTRY * o->entries;
-    *declined = !rc && (few || o->symmetry < LEAST_MIRRORED);
+    *declined = !rc && (few || is_far_from_symmetric(A, o));
     return rc;
 #else
     (void)lu, (void)A;
@@ -104,9 +112,19 @@ static int predict(trs_lu *lu, const trs_csc *A, bool *declined)
 static int find_order(trs_lu *lu, const trs_csc *A, const char *ordering, trs_symbolic **d)
 {
 #ifdef HAVE_KLU
-    if (lu->order && lu->order->Q) return trs_symbolic_given(lu, A, lu->order->Q, d);
+    const trs_klu_order *o = lu->order;
+    const double n = (double)A->n;
+    if (o && o->Q) return trs_symbolic_given(lu, A->n, o->Q, (o->entries + n) / 2, d);
 #endif
     return trs_symbolic_new(lu, A, ordering, NULL, 0, d);
+}
+
+/* Are A's pattern and the cost of its factors those of static pivots, if the caller has named no method? */
+static bool is_ours(const trs_lu *lu, const trs_csc *A, trs_symbolic *d)
+{
+    if (d->P) return true; /* predict says so */
+    const double both = (double)cholmod_l_nnz(d->S, &d->common);
+    return both <= MOST_SYMMETRIC * (double)A->nnz && is_worth_it(lu, &d->common);
 }
 
 /* Does A suit, if the caller has named no method?  A's values decide, too: values that do not suit later are found by their growth. */
@@ -137,8 +155,7 @@ static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool name
     rc = find_order(lu, A, ordering, &d);
     *data = d;
     if (rc || named) return rc;
-    const double both = (double)cholmod_l_nnz(d->S, &d->common);
-    if (both <= MOST_SYMMETRIC * (double)A->nnz && is_worth_it(lu, &d->common)) return TRS_OK;
+    if (is_ours(lu, A, d)) return TRS_OK;
     trs_symbolic_free(lu, d);
     *data = NULL;
     return TRS_OK;
@@ -197,7 +214,7 @@ static int begin(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
     f->symbolic = true;
     f->cholesky = A->hermitian;
     f->library = "static pivots";
-    f->ordering = trs_cholmod_ordering_used(d->L);
+    f->ordering = d->P ? "AMD" : trs_cholmod_ordering_used(d->L);
     f->L.nnz = (int64_t)d->common.lnz;
     f->U.nnz = f->cholesky ? 0 : f->L.nnz;
     return copy_order(lu, d, f);
@@ -208,7 +225,7 @@ static int list(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
     trs_symbolic *d = data;
     const bool here = lu->opt.device <= 0;
     int rc = copy_order(lu, d, f);
-    if (!rc) rc = trs_symbolic_find(lu, d);
+    if (!rc) rc = trs_symbolic_find(lu, A, d);
     if (!rc && here) rc = turn(lu, d, A->is_complex, &f->L);
     if (!rc && !f->cholesky) rc = list_upper(lu, d, !here, A->is_complex, &f->U);
     if (!rc && !here) {

@@ -120,9 +120,7 @@ static int order_pairs(trs_lu *lu, const char *ordering, const int32_t *mate, tr
     return rc;
 }
 
-/* A + A' */
-static int begin(trs_lu *lu, const trs_csc *A, const char *ordering, double zeros,
-                 trs_symbolic **symbolic)
+static int begin(trs_lu *lu, double zeros, trs_symbolic **symbolic)
 {
     trs_symbolic *d = *symbolic = trs_lu_alloc(lu, 1, sizeof *d, "an analysis");
     if (!d) return TRS_EMEM;
@@ -132,33 +130,58 @@ static int begin(trs_lu *lu, const trs_csc *A, const char *ordering, double zero
     d->common.supernodal = CHOLMOD_SUPERNODAL;
     for (int k = 0; k < 3; k++) d->common.nrelax[k] = 0, d->common.zrelax[k] = 0;
     d->common.zrelax[2] = zeros;
-    int rc = trs_cholmod_set_ordering(&d->common, ordering);
-    if (!rc) rc = add_transpose(A, &d->common, &d->S);
-    if (rc) return rc;
-    d->S->stype = -1;
     return TRS_OK;
+}
+
+/* A + A' */
+static int join(const trs_csc *A, trs_symbolic *d)
+{
+    const int rc = add_transpose(A, &d->common, &d->S);
+    if (!rc) d->S->stype = -1;
+    return rc;
 }
 
 int trs_symbolic_new(trs_lu *lu, const trs_csc *A, const char *ordering, const int32_t *mate,
                      double zeros, trs_symbolic **symbolic)
 {
-    const int rc = begin(lu, A, ordering, zeros, symbolic);
+    int rc = begin(lu, zeros, symbolic);
+    if (!rc) rc = trs_cholmod_set_ordering(&(*symbolic)->common, ordering);
+    if (!rc) rc = join(A, *symbolic);
     if (rc) return rc;
     if (mate) return order_pairs(lu, ordering, mate, *symbolic);
     return order(lu, ordering, (*symbolic)->S, *symbolic);
 }
 
-int trs_symbolic_given(trs_lu *lu, const trs_csc *A, const int64_t *P, trs_symbolic **symbolic)
+/* to = a copy of P */
+static int copy_order(trs_lu *lu, int64_t n, const int64_t *P, int64_t **to)
 {
-    const int rc = begin(lu, A, NULL, 0, symbolic);
+    *to = trs_lu_alloc(lu, n, sizeof **to, "a permutation");
+    if (!*to) return TRS_EMEM;
+    memcpy(*to, P, (size_t)n * sizeof **to);
+    return TRS_OK;
+}
+
+int trs_symbolic_given(trs_lu *lu, int64_t n, const int64_t *P, double lnz, trs_symbolic **symbolic)
+{
+    const int rc = begin(lu, 0, symbolic);
     if (rc) return rc;
-    trs_symbolic *d = *symbolic;
+    (*symbolic)->n = n;
+    (*symbolic)->common.lnz = lnz;
+    return copy_order(lu, n, P, &(*symbolic)->P);
+}
+
+/* Supernodes in the order that was given, which AMD has brought to a postorder: CHOLMOD does not change it. */
+static int analyse(const trs_csc *A, trs_symbolic *d)
+{
     cholmod_common *c = &d->common;
+    const int rc = join(A, d);
+    if (rc) return rc;
     c->nmethods = 1;
     c->method[0].ordering = CHOLMOD_GIVEN;
-    d->L = cholmod_l_analyze_p(d->S, (int64_t *)P, NULL, 0, c);
+    c->postorder = 0;
+    d->L = cholmod_l_analyze_p(d->S, d->P, NULL, 0, c);
     if (!d->L) return trs_cholmod_failed(c, "ordering A");
-    d->L->ordering = CHOLMOD_AMD;
+    TRS_ASSERT(!memcmp(d->L->Perm, d->P, d->L->n * sizeof *d->P));
     return TRS_OK;
 }
 
@@ -169,7 +192,7 @@ void trs_symbolic_free(trs_lu *lu, void *symbolic)
     cholmod_l_free_sparse(&d->S, &d->common);
     cholmod_l_free_factor(&d->L, &d->common);
     cholmod_l_finish(&d->common);
-    trs_lu_free(lu, d->ptr, d->idx, d);
+    trs_lu_free(lu, d->P, d->ptr, d->idx, d);
 }
 
 /* ---- the pattern of L -------------------------------------------------------------------------------- */
@@ -189,11 +212,10 @@ static void expand(trs_symbolic *d)
     d->ptr[L->n] = q;
 }
 
-int trs_symbolic_find(trs_lu *lu, trs_symbolic *d)
+static int list(trs_lu *lu, trs_symbolic *d)
 {
     const int64_t n = (int64_t)d->L->n, *first = d->L->super, *row = d->L->pi;
     int64_t nnz = 0;
-    if (d->idx) return TRS_OK;
     TRS_ASSERT(d->L->is_super);
     for (size_t s = 0; s < d->L->nsuper; s++) {
         const int64_t columns = first[s + 1] - first[s], rows = row[s + 1] - row[s];
@@ -209,6 +231,13 @@ int trs_symbolic_find(trs_lu *lu, trs_symbolic *d)
     expand(d);
     TRS_ASSERT(d->ptr[n] == nnz);
     return TRS_OK;
+}
+
+int trs_symbolic_find(trs_lu *lu, const trs_csc *A, trs_symbolic *d)
+{
+    if (d->idx) return TRS_OK;
+    const int rc = d->L ? TRS_OK : analyse(A, d);
+    return rc ? rc : list(lu, d);
 }
 
 /* ---- factors ----------------------------------------------------------------------------------------- */
@@ -237,11 +266,8 @@ void trs_symbolic_give(trs_symbolic *d, bool is_complex, trs_mat *m)
 
 int trs_symbolic_order(trs_lu *lu, const trs_symbolic *d, int64_t **P)
 {
-    const size_t n = d->L->n;
-    *P = trs_lu_alloc(lu, (int64_t)n, sizeof **P, "a permutation");
-    if (!*P) return TRS_EMEM;
-    memcpy(*P, d->L->Perm, n * sizeof **P);
-    return TRS_OK;
+    if (d->P) return copy_order(lu, d->n, d->P, P);
+    return copy_order(lu, (int64_t)d->L->n, d->L->Perm, P);
 }
 
 #endif

@@ -9,7 +9,9 @@
 typedef struct trs_symbolic {
     cholmod_common common; /* lnz, fl: the entries of L, and the flops of L L^H */
     cholmod_sparse *S;     /* A + A', without numbers */
-    cholmod_factor *L;     /* the order and the supernodes */
+    cholmod_factor
+        *L; /* the order and the supernodes; of a given order from trs_symbolic_find, NULL before */
+    int64_t n, *P; /* a given order, or NULL */
     /* L by columns, rows ascending: the diagonal comes first.  From trs_symbolic_find; NULL before */
     int64_t *ptr; /* [n+1] */
     int32_t *idx;
@@ -20,11 +22,12 @@ typedef struct trs_symbolic {
  * freed, also after an error.  TRS_OK, TRS_EMEM, TRS_ESUPPORT, TRS_ELIBRARY. */
 int trs_symbolic_new(trs_lu *lu, const trs_csc *A, const char *ordering, const int32_t *mate,
                      double zeros, trs_symbolic **symbolic);
-/* The same for the order P [n], which is AMD's, without zeros. */
-int trs_symbolic_given(trs_lu *lu, const trs_csc *A, const int64_t *P, trs_symbolic **symbolic);
+/* The same for the order P [n] of AMD, which it copies, without zeros.  trs_symbolic_find will look at A.  lnz: of L */
+int trs_symbolic_given(trs_lu *lu, int64_t n, const int64_t *P, double lnz,
+                       trs_symbolic **symbolic);
 void trs_symbolic_free(trs_lu *lu, void *symbolic);
-/* Find the pattern, unless it is known.  O(entries of L).  TRS_OK, TRS_EMEM. */
-int trs_symbolic_find(trs_lu *lu, trs_symbolic *d);
+/* Find the pattern, unless it is known.  O(entries of L).  TRS_OK, TRS_EMEM, TRS_ELIBRARY. */
+int trs_symbolic_find(trs_lu *lu, const trs_csc *A, trs_symbolic *d);
 
 /* What the factors get of it, in arrays of their own: a triangle with the pattern, without values, and P. */
 int trs_symbolic_triangle(trs_lu *lu, const trs_symbolic *d, bool is_complex, trs_mat *m);

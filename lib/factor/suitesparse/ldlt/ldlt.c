@@ -76,7 +76,7 @@ static int find_order(trs_lu *lu, const trs_csc *A, const char *ordering, const 
 {
     const double zeros = lu->opt.device <= 0 || mate ? ZEROS : 0;
     int rc = trs_symbolic_new(lu, A, ordering, mate, zeros, d);
-    if (!rc) rc = trs_symbolic_find(lu, *d);
+    if (!rc) rc = trs_symbolic_find(lu, A, *d);
     return rc;
 }
 
