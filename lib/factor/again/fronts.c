@@ -145,9 +145,10 @@ static void sort_by(const int32_t *key, const int64_t *from, int64_t count, int6
 
 typedef struct entries { /* of A, in the order of the pivots */
     int32_t *i, *j;
-    /* of L L^H, mirror images; of L U, 1: the entry is one of U, and i and j are those of U' */
-    int64_t *mirror;
+    int64_t *mirror; /* of L L^H: mirror images */
+    bool *upper;     /* of L U: the entry is one of U, and i and j are those of U' */
     int64_t *list, *next;
+    int32_t *at; /* where a row stands in the front that was noted last */
 } entries;
 
 /* Entries in the order of (j, i), and in that of (i, j), are mirror images. */
@@ -175,27 +176,34 @@ static void turn_upper(int64_t count, const entries *a)
 {
     for (int64_t e = 0; e < count; e++) {
         const int32_t i = a->i[e], j = a->j[e];
-        a->mirror[e] = i <= j;
+        a->upper[e] = i <= j;
         a->i[e] = i <= j ? j : i;
         a->j[e] = i <= j ? i : j;
     }
 }
 
-/* Entry k of the fronts is entry e of A in front `at`. */
+static void note_rows(const trs_front_tree *t, int32_t k, int32_t *at)
+{
+    const trs_front *s = &t->front[k];
+    for (int32_t c = 0; c < s->cols; c++) at[s->first + c] = c;
+    for (int32_t r = 0; r < s->rows; r++) at[t->row[s->row + r]] = s->cols + r;
+}
+
+/* Entry k of the fronts is entry e of A in front `at`, whose rows are noted. */
 static void list_entry(trs_again_fronts *f, const trs_factors *factors, const entries *a, int64_t k,
                        int64_t e, int32_t at)
 {
     const trs_front_tree *t = &f->tree;
     const trs_front *s = &t->front[at];
-    const bool upper = f->lu && a->mirror[e];
+    const bool upper = f->lu && a->upper[e];
     f->src[k] = e;
-    f->to[k] = f->panel[at] + panel_offset(f, s, trs_front_find(t, s, a->i[e]), a->j[e] - s->first);
+    f->to[k] = f->panel[at] + panel_offset(f, s, a->at[a->i[e]], a->j[e] - s->first);
     if (upper) f->to[k] += trs_again_panel_size(f, at);
     if (f->mirror) f->mirror[k] = a->mirror[e];
     if (f->scale) f->scale[k] = factors->scale[factors->P[t->pivot[upper ? a->j[e] : a->i[e]]]];
 }
 
-/* The entries of A by front: of L L^H, those on and below the diagonal of the new order. */
+/* The entries of A by front: of L L^H, those on and below the diagonal of the new order.  f->src is a->list. */
 static void list_entries(trs_again_fronts *f, const trs_factors *factors, int64_t count,
                          const entries *a)
 {
@@ -206,10 +214,13 @@ static void list_entries(trs_again_fronts *f, const trs_factors *factors, int64_
     if (f->lu) turn_upper(count, a);
     sort_by(a->j, NULL, count, t->n, a->next, a->list);
     f->a_ptr[0] = 0;
+    if (t->count > 0) note_rows(t, 0, a->at);
     for (int64_t k = 0; k < count; k++) {
         const int64_t e = a->list[k];
         if (a->i[e] < a->j[e]) continue;
+        const int32_t before = at;
         while (at < t->of[a->j[e]]) f->a_ptr[++at] = kept;
+        if (at > before) note_rows(t, at, a->at);
         list_entry(f, factors, a, kept++, e, at);
     }
     while (at < t->count) f->a_ptr[++at] = kept;
@@ -223,7 +234,6 @@ static int new_arrays(trs_context *ctx, trs_again_fronts *f, bool scaled, int64_
     f->update = trs_new(ctx, t->count, sizeof *f->update, "places of fronts");
     f->a_ptr = trs_new(ctx, (int64_t)t->count + 1, sizeof *f->a_ptr, "places of A");
     f->to = trs_new(ctx, count, sizeof *f->to, "places of A");
-    f->src = trs_new(ctx, count, sizeof *f->src, "places of A");
     if (f->lu) {
         if (scaled) f->scale = trs_new(ctx, count, sizeof *f->scale, "the scaling of A");
         there = !scaled || f->scale;
@@ -232,7 +242,7 @@ static int new_arrays(trs_context *ctx, trs_again_fronts *f, bool scaled, int64_
         f->diagonal = trs_new(ctx, t->n, sizeof *f->diagonal, "the diagonal of A");
         there = f->mirror && f->diagonal;
     }
-    return there && f->panel && f->update && f->a_ptr && f->to && f->src ? TRS_OK : TRS_EMEM;
+    return there && f->panel && f->update && f->a_ptr && f->to ? TRS_OK : TRS_EMEM;
 }
 
 /* *p: so many numbers that begin on a cache line. */
@@ -302,17 +312,18 @@ int trs_again_fronts_make(trs_context *ctx, const trs_mat *A, const trs_factors 
     *f = (trs_again_fronts){.ctx = *ctx, .type = factors->L.dtype, .lu = !factors->cholesky};
     f->lanes = trs_line(f->type);
     f->workers = (int)trs_min(ctx->threads, TRS_AGAIN_WORKERS);
-    entries a = {.i = trs_new(ctx, 2 * count, sizeof *a.i, "the pattern of A")};
-    a.mirror = trs_new(ctx, 2 * count, sizeof *a.mirror, "the pattern of A");
+    entries a = {.i = trs_new(ctx, 2 * count + n, sizeof *a.i, "the pattern of A")};
+    if (f->lu) a.upper = trs_new(ctx, count, sizeof *a.upper, "the pattern of A");
+    else a.mirror = trs_new(ctx, count, sizeof *a.mirror, "the pattern of A");
     a.next = trs_new(ctx, 2 * n + 1, sizeof *a.next, "the pattern of A");
-    int rc = a.i && a.mirror && a.next ? TRS_OK : TRS_EMEM;
+    f->src = a.list = trs_new(ctx, count, sizeof *f->src, "places of A");
+    int rc = a.i && (a.upper || a.mirror) && a.next && a.list ? TRS_OK : TRS_EMEM;
     if (!rc) {
-        a.j = a.i + count;
-        a.list = a.mirror + count;
+        a.j = a.i + count, a.at = a.j + count;
         order_entries(A, factors, a.next + n + 1, &a);
         rc = make(ctx, factors, products, count, &a, f);
     }
-    trs_free_all(&ctx->mem, a.i, a.mirror, a.next);
+    trs_free_all(&ctx->mem, a.i, a.upper, a.mirror, a.next);
     return rc;
 }
 
@@ -321,6 +332,7 @@ void trs_again_fronts_free(trs_again_fronts *f)
     trs_front_tree_free(&f->ctx, &f->tree);
     trs_free_all(&f->ctx.mem, f->panel, f->update, f->blocks[0], f->blocks[1], f->a_ptr, f->to,
                  f->src, f->mirror, f->scale, f->diagonal, f->order, f->begin);
+    *f = (trs_again_fronts){0};
 }
 
 /* ---- where the entries of a factor are ------------------------------------------------------------- */
@@ -331,13 +343,6 @@ typedef struct search {
     int64_t *next, *to; /* next: of each line of m, the first entry that was not found yet */
     int32_t *at;        /* where a row stands in the front that was noted last */
 } search;
-
-static void note_rows(const trs_front_tree *t, int32_t k, int32_t *at)
-{
-    const trs_front *s = &t->front[k];
-    for (int32_t c = 0; c < s->cols; c++) at[s->first + c] = c;
-    for (int32_t r = 0; r < s->rows; r++) at[t->row[s->row + r]] = s->cols + r;
-}
 
 /* The same as trs_front_find, for the front that was noted last. */
 static int32_t noted(const trs_front_tree *t, const trs_front *s, int32_t row, const int32_t *at)
