@@ -265,7 +265,7 @@ static int solve_column(trs_lu *lu, trs_op op, double *x, double *r, double *d, 
     return rc;
 }
 
-static int solve_columns(trs_lu *lu, trs_op op, int nrhs, trs_view b, trs_view x)
+static int solve_columns(trs_lu *lu, trs_op op, int nrhs, trs_view b, trs_view x, bool rough)
 {
     const trs_csc *A = lu->refined;
     const int64_t n = A->n, size = (int64_t)trs_size(lu->dtype), step = A->is_complex ? 2 : 1;
@@ -278,7 +278,8 @@ static int solve_columns(trs_lu *lu, trs_op op, int nrhs, trs_view b, trs_view x
         const trs_view from = {.p = (char *)b.p + c * b.cs * size, .rs = b.rs, .cs = b.cs};
         const trs_view to = {.p = (char *)x.p + c * x.cs * size, .rs = x.rs, .cs = x.cs};
         trs_gather_rows(&in, 1, from, at_r);
-        rc = solve_column(lu, op, z, r, d, lo, lo + step * n);
+        if (rough) rc = solve_there(lu, op, z, r, lo + step * n);
+        else rc = solve_column(lu, op, z, r, d, lo, lo + step * n);
         if (!rc) trs_gather_rows(&out, 1, at_z, to);
     }
     return rc;
@@ -286,7 +287,7 @@ static int solve_columns(trs_lu *lu, trs_op op, int nrhs, trs_view b, trs_view x
 
 /* If there is no memory to settle, the library goes on solving. */
 static int solve_or_settle(trs_lu *lu, trs_op op, int nrhs, trs_view b, trs_view x, bool own,
-                           bool *done)
+                           bool rough, bool *done)
 {
     int rc = TRS_OK;
     const bool conjugate = lu->f.cholesky && op == TRS_T && trs_is_complex(lu->dtype);
@@ -300,13 +301,13 @@ static int solve_or_settle(trs_lu *lu, trs_op op, int nrhs, trs_view b, trs_view
     }
     if (rc || !*done) return rc;
     lu->solved = (int)trs_min(lu->solved + nrhs, FEW);
-    return solve_columns(lu, op, nrhs, b, x);
+    return solve_columns(lu, op, nrhs, b, x, rough);
 }
 
 int trs_lu_solve_first(trs_lu *lu, trs_op op, int nrhs, trs_view b, trs_view x,
-                       const trs_exec *exec, bool *done)
+                       const trs_exec *exec, bool rough, bool *done)
 {
     *done = false;
     if (!lu->waits) return TRS_OK;
-    return solve_or_settle(lu, op, nrhs, b, x, !exec->lu_work, done);
+    return solve_or_settle(lu, op, nrhs, b, x, !exec->lu_work, rough, done);
 }

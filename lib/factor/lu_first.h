@@ -23,9 +23,9 @@ int64_t trs_lu_ready_rows(const trs_lu *lu);
 /* Take the lock of factors that wait, so that no other thread settles them; false: they do not wait, and there is no lock. */
 bool trs_lu_hold(trs_lu *lu);
 void trs_lu_release(trs_lu *lu);
-/* With the lock: solve A X = B by the library that has the factors, and refine each column.  *done = false: the factors have
- * plans, now or already, which are to solve. */
+/* With the lock: solve A X = B by the library that has the factors, and refine each column, unless x may be rough.  *done = false:
+ * the factors have plans, now or already, which are to solve. */
 int trs_lu_solve_first(trs_lu *lu, trs_op op, int nrhs, trs_view b, trs_view x,
-                       const trs_exec *exec, bool *done);
+                       const trs_exec *exec, bool rough, bool *done);
 
 #endif

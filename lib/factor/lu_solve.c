@@ -15,6 +15,7 @@
 
 #include "incomplete/ilu_blocks.h"
 #include "lu_first.h"
+#include "lu_hosted.h"
 #include "lu_refine.h"
 #include "base/debug.h"
 #include "core/work.h"
@@ -42,6 +43,7 @@ typedef struct job { /* of at most work->width right-hand sides at a time */
     const trs_exec *exec;
     trs_view b, x, y;
     trs_layout layout; /* of y */
+    bool rough;        /* x is not refined */
 } job;
 
 static trs_work *work_of(const job *j, const trs_plan *plan)
@@ -203,7 +205,7 @@ static void copy_column(const job *j, const trs_view *from, const trs_view *to, 
 static int solve_here(const job *j)
 {
     const trs_csc *A = j->lu->refined;
-    if (!A) return solve_on_host(j);
+    if (!A || j->rough) return solve_on_host(j);
     TRS_ASSERT(j->work->r);
     const trs_view r = {.p = j->work->r, .rs = 1, .cs = j->work->n};
     job correction = *j;
@@ -399,7 +401,7 @@ int trs_lu_solve_planned(trs_lu *lu, trs_op op, const void *b, void *x)
 }
 
 static int solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X, int64_t ldx,
-                 const trs_exec *exec)
+                 const trs_exec *exec, bool rough)
 {
     static const trs_exec defaults = {0};
     bool done = false;
@@ -407,13 +409,14 @@ static int solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, vo
     int rc = TRS_CHECK_RESERVED(exec, "trs_exec");
     if (rc) return rc;
     if (!exec) exec = &defaults;
-    job j = {.lu = lu, .op = op, .nrhs = nrhs, .exec = exec};
+    job j = {.lu = lu, .op = op, .nrhs = nrhs, .exec = exec, .rough = rough};
     j.b = trs_view_of(B, ldb, exec->layout);
     j.x = trs_view_of(X, ldx, exec->layout);
     const bool held = trs_lu_hold(lu);
     rc = check_solve(lu, op, nrhs, B, ldb, X, ldx, exec);
     const bool nothing = nrhs == 0 || lu->f.L.n == 0;
-    if (held && !rc && !nothing) rc = trs_lu_solve_first(lu, op, nrhs, j.b, j.x, exec, &done);
+    if (held && !rc && !nothing)
+        rc = trs_lu_solve_first(lu, op, nrhs, j.b, j.x, exec, rough, &done);
     if (held) trs_lu_release(lu);
     if (rc || nothing || done) return rc;
     return solve_by_plans(j, ldb, ldx);
@@ -422,5 +425,10 @@ static int solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, vo
 int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X, int64_t ldx,
                  const trs_exec *exec)
 {
-    return trs_call(solve(lu, op, nrhs, B, ldb, X, ldx, exec));
+    return trs_call(solve(lu, op, nrhs, B, ldb, X, ldx, exec, false));
+}
+
+int trs_lu_solve_roughly(trs_lu *lu, trs_op op, void *x, const trs_exec *exec)
+{
+    return trs_call(solve(lu, op, 1, x, lu->f.L.n, x, lu->f.L.n, exec, true));
 }

@@ -282,10 +282,10 @@ int trs_lu_solve_hosted(trs_lu *lu, trs_op op, void *x, void *stage, const trs_e
     const size_t bytes = (size_t)n * trs_size(lu->dtype);
     trs_exec e = {.stream = exec->stream, .threads = exec->threads, .lu_work = exec->lu_work};
     TRS_ASSERT(!stage == !on_device(lu));
-    if (!stage) return trs_lu_solve(lu, op, 1, x, n, x, n, &e);
+    if (!stage) return trs_lu_solve_roughly(lu, op, x, &e);
     e.stream = NULL;
     int rc = trs_device_put(lu->opt.device, stage, x, bytes);
-    if (!rc) rc = trs_lu_solve(lu, op, 1, stage, n, stage, n, &e);
+    if (!rc) rc = trs_lu_solve_roughly(lu, op, stage, &e);
     if (!rc) rc = trs_device_get(lu->opt.device, x, stage, bytes);
     return rc;
 }
