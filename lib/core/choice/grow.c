@@ -275,6 +275,7 @@ static int renew_work(trs_plan *p)
 static int build(trs_plan *p)
 {
     int rc = trs_plan_build(p);
+    if (!rc) rc = trs_canceled(); /* in a trial that growth could do without */
     if (!rc && p->ctx.refreshes) rc = trs_refresh_prepare(p);
     if (!rc) rc = renew_work(p);
     return rc;
