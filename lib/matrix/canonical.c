@@ -145,12 +145,22 @@ static bool all_majors(const trs_context *ctx, intake *in)
     return in->good;
 }
 
+/* Most matrices that are not canonical show it in one of some lines, before anything large is allocated. */
+static bool looks_canonical(const intake *in)
+{
+    enum { LINES = 64 };
+    const int64_t n = in->m->n, step = 1 + (n - 1) / LINES;
+    for (int64_t i = 0; i < n; i += step)
+        if (check_ends(in, i, i + 1, in->wide_idx) < 0) return false;
+    return true;
+}
+
 static int take_all(trs_context *ctx, intake *in)
 {
     trs_tri *t = in->t;
     t->ptr = trs_new_touched(ctx, in->m->n + 1, sizeof *t->ptr, "row pointers");
     if (!t->ptr) return TRS_EMEM;
-    if (!all_pointers(ctx, in)) return TRS_EMATRIX;
+    if (!all_pointers(ctx, in) || !looks_canonical(in)) return TRS_EMATRIX;
     if (trs_tri_entries(ctx, t, true, false)) return TRS_EMEM;
     return all_majors(ctx, in) ? TRS_OK : TRS_EMATRIX;
 }

@@ -15,6 +15,7 @@
 #include "threshold.h"
 #include "base/debug.h"
 #include "base/device.h"
+#include "base/parallel.h"
 #include "factor/device/lu_device.h"
 #include "factor/lu_mat.h"
 #include "factor/order.h"
@@ -88,15 +89,20 @@ static void copy_entries(trs_tri *t, int64_t *q, const trs_tri *from, int64_t be
     *q += end - begin;
 }
 
+static int rows_new(trs_context *ctx, trs_tri *t)
+{
+    t->ptr = trs_new(ctx, (int64_t)t->n + 1, sizeof *t->ptr, "row pointers");
+    t->idx = trs_new(ctx, t->nnz, sizeof *t->idx, "columns");
+    t->val = trs_new(ctx, t->nnz, trs_size(t->dtype), "values");
+    return t->ptr && t->idx && t->val ? TRS_OK : TRS_EMEM;
+}
+
 /* t = L + U - I, row by row: the row of L with its diagonal, then that of U without. */
 static int join(trs_context *ctx, const trs_tri *L, const trs_tri *U, trs_tri *t)
 {
     *t = (trs_tri){.n = L->n, .nnz = L->nnz + U->nnz - L->n, .dtype = L->dtype};
-    t->ptr = trs_new(ctx, (int64_t)t->n + 1, sizeof *t->ptr, "row pointers");
-    t->idx = trs_new(ctx, t->nnz, sizeof *t->idx, "columns");
     t->src = trs_new(ctx, t->nnz, sizeof *t->src, "places of the values");
-    t->val = trs_new(ctx, t->nnz, trs_size(t->dtype), "values");
-    if (!t->ptr || !t->idx || !t->src || !t->val) return TRS_EMEM;
+    if (!t->src || rows_new(ctx, t)) return TRS_EMEM;
     int64_t q = 0;
     for (int32_t i = 0; i < t->n; i++) {
         t->ptr[i] = q;
@@ -108,11 +114,61 @@ static int join(trs_context *ctx, const trs_tri *L, const trs_tri *U, trs_tri *t
     return TRS_OK;
 }
 
+typedef struct whole_rows {
+    const trs_mat *A;
+    trs_tri *t;
+    atomic_bool good; /* columns ascend, and no diagonal entry is missing */
+} whole_rows;
+
+static void copy_rows(void *user, int64_t begin, int64_t end)
+{
+    whole_rows *w = user;
+    bool good = true;
+    for (int64_t i = begin; i < end && good; i++) {
+        const int64_t last = trs_major_end(w->A, i);
+        int64_t before = -1;
+        bool diagonal = false;
+        for (int64_t p = trs_major_begin(w->A, i); p < last; p++) {
+            const int64_t j = trs_minor_index(w->A, i, p);
+            good &= j > before;
+            diagonal |= j == i;
+            before = j;
+            w->t->idx[p] = (int32_t)j;
+        }
+        w->t->ptr[i + 1] = last;
+        good &= diagonal;
+    }
+    if (!good) w->good = false;
+}
+
+/* t = A as it is stored, if A is CSR and has all that rows of factors have.  *done = false: it has not, and t is empty. */
+static int import_rows(trs_context *ctx, const trs_mat *A, trs_tri *t, bool *done)
+{
+    enum { EACH = 1024 };
+    whole_rows w = {.A = A, .t = t, .good = true};
+    *done = false;
+    if (A->format != TRS_CSR || A->n == 0) return TRS_OK;
+    int rc = trs_check_mat(A);
+    if (rc) return rc;
+    *t = (trs_tri){.n = (int32_t)A->n, .nnz = trs_major_end(A, A->n - 1), .dtype = A->dtype};
+    rc = rows_new(ctx, t);
+    if (!rc) {
+        t->ptr[0] = 0;
+        trs_share(trs_team(ctx, t->nnz), A->n, EACH, copy_rows, &w);
+        *done = w.good;
+    }
+    if (!*done) trs_tri_free(ctx, t);
+    return rc;
+}
+
 /* t = both triangles of A, or for L L^H in the order of A the lower one alone. */
 static int import(trs_context *ctx, const trs_mat *A, bool lower_only, trs_tri *t)
 {
     trs_tri L = {0}, U = {0};
-    int rc = triangle_rows(ctx, A, TRS_LOWER, &L);
+    bool done = false;
+    int rc = lower_only ? TRS_OK : import_rows(ctx, A, t, &done);
+    if (rc || done) return rc;
+    rc = triangle_rows(ctx, A, TRS_LOWER, &L);
     if (!rc && lower_only) {
         *t = L;
         return TRS_OK;
