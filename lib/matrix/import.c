@@ -1,8 +1,8 @@
 /* import.c: makes a canonical triangle of what the caller has.
  *
- * A matrix that is canonical already goes through canonical.c.  Any other one (CSR, CSC or dense, of any widths and
- * either base, columns in any order, the other triangle filled or not) is read once, by its major index, which is the
- * row of CSR and the column of the others.  The result is op(T) by rows as the caller stored it, T itself for CSR and
+ * A matrix that is canonical already goes through canonical.c, and a triangle of one with ascending indices through ascending.c.
+ * Any other one (CSR, CSC or dense, of any widths and either base, columns in any order) is read once, by its major index, which is
+ * the row of CSR and the column of the others.  The result is op(T) by rows as the caller stored it, T itself for CSR and
  * T' for the others.  The operators are made of it by transposing and by counting backwards.  Both take O(nnz) and
  * carry the values along, and the places where these came from. */
 #include "config.h"
@@ -187,6 +187,8 @@ int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
     if (rc != TRS_EMATRIX) return rc;
     rc = trs_check_mat(m);
     if (rc) return rc;
+    rc = trs_ascending_import(ctx, m, s.diagonal_last, t);
+    if (rc != TRS_EMATRIX) return rc;
     *t = (trs_tri){.n = (int32_t)m->n, .dtype = m->dtype};
     t->ptr = trs_new(ctx, m->n + 1, sizeof *t->ptr, "row pointers");
     if (!t->ptr) return TRS_EMEM;

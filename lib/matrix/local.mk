@@ -1,5 +1,5 @@
 # lib/matrix
-libcore_la_SOURCES += lib/matrix/bsr.c lib/matrix/canonical.c lib/matrix/canonical.h \
+libcore_la_SOURCES += lib/matrix/ascending.c lib/matrix/bsr.c lib/matrix/canonical.c lib/matrix/canonical.h \
 	lib/matrix/check.c lib/matrix/cycle.c lib/matrix/import.c lib/matrix/matrix.h lib/matrix/on_device.h lib/matrix/operator.c lib/matrix/operator.h \
 	lib/matrix/pattern_hash.c lib/matrix/pattern_hash.h \
 	lib/matrix/permuted.c lib/matrix/permuted.h lib/matrix/submatrix.c lib/matrix/submatrix.h \
