@@ -236,7 +236,7 @@ static int solve_there(trs_lu *lu, trs_op op, double *x, const double *b, double
     return TRS_OK;
 }
 
-/* The backward error up to which x is not refined.  Plans have the same one. */
+/* The backward error up to which x is not refined: unless one solve was announced, that of plans (lu_refine.c). */
 static double limit(const trs_lu *lu)
 {
     return lu->opt.solves == 1 ? ACCURATE * DBL_EPSILON : trs_lu_accurate(lu->refined->n);

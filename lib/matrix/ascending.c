@@ -5,7 +5,7 @@
  *     indices   j < i  | i |  j > i        One pass over the indices finds where i is, and that they ascend; a second one copies
  *                                          the part, its values, and those of the diagonal, which may be missing.
  *
- * Below a row stands for either.  Rows are shared among threads.  Whatever is not so is left to import.c. */
+ * Below, a row is either of them.  Rows are shared among threads.  Any other matrix is left to import.c. */
 #include "config.h"
 
 #include "base/number/clones.h"

@@ -148,7 +148,7 @@ typedef struct entries { /* of A, in the order of the pivots */
     int64_t *mirror; /* of L L^H: mirror images */
     bool *upper;     /* of L U: the entry is one of U, and i and j are those of U' */
     int64_t *list, *next;
-    int32_t *at; /* where a row stands in the front that was noted last */
+    int32_t *at; /* the place of each row of the front that was noted last */
 } entries;
 
 /* Entries in the order of (j, i), and in that of (i, j), are mirror images. */
@@ -341,10 +341,10 @@ typedef struct search {
     const trs_mat *m;
     bool by_rows, of_l; /* of_l: m has the diagonal of L */
     int64_t *next, *to; /* next: of each line of m, the first entry that was not found yet */
-    int32_t *at;        /* where a row stands in the front that was noted last */
+    int32_t *at;        /* the place of each row of the front that was noted last */
 } search;
 
-/* The same as trs_front_find, for the front that was noted last. */
+/* Where row `row` is in the front s, which was noted last: 0 .. cols+rows-1; -1: it is not there. */
 static int32_t noted(const trs_front_tree *t, const trs_front *s, int32_t row, const int32_t *at)
 {
     const int32_t i = at[row];

@@ -26,8 +26,8 @@
 static const double FEW_FLOPS = 5e7, FLOPS_AN_ENTRY = 40;
 /* On the host, fronts then take as long as KLU or UMFPACK, and new values a fifth of that. */
 static const double HOST_FLOPS_AN_ENTRY = 30;
-/* CHOLMOD tries METIS from so many flops for each entry of L, and entries of L for each of A, on. */
-static const double DENSE_FLOPS = 500, DENSE_FILL = 5;
+/* Flops for each entry of L, and entries of L for each of A, from which CHOLMOD tries METIS, too. */
+static const double METIS_FLOPS = 500, METIS_FILL = 5;
 /* How small a number on the diagonal may be, relative to the largest of its column. */
 static const double WEAK = 1e-2;
 /* Entries of A + A' for each entry of A. */
@@ -86,17 +86,17 @@ static double joined_entries(const trs_csc *A, const trs_klu_order *o)
     return (2 - o->symmetry) * (double)(A->nnz - A->n) + (double)A->n;
 }
 
-static bool is_far_from_symmetric(const trs_csc *A, const trs_klu_order *o)
+static bool is_unsymmetric(const trs_csc *A, const trs_klu_order *o)
 {
     return joined_entries(A, o) > MOST_SYMMETRIC * (double)A->nnz;
 }
 
-/* Does AMD's order make so many flops and entries that CHOLMOD also tries METIS?  Then that pays (raefsky2: 22 % fewer entries). */
-static bool is_dense(const trs_csc *A, const trs_klu_order *o)
+/* Would CHOLMOD try METIS after AMD's order?  It pays: raefsky2 has 22 % fewer entries. */
+static bool may_take_metis(const trs_csc *A, const trs_klu_order *o)
 {
     const double lower = (joined_entries(A, o) + (double)A->n) / 2;
-    return o->flops >= DENSE_FLOPS * o->entries &&
-           o->entries + (double)A->n >= 2 * DENSE_FILL * lower;
+    return o->flops >= METIS_FLOPS * o->entries &&
+           o->entries + (double)A->n >= 2 * METIS_FILL * lower;
 }
 
 #endif
@@ -113,7 +113,7 @@ static int predict(trs_lu *lu, const trs_csc *A, bool *declined)
     const int rc = trs_klu_order_make(lu, A, NULL, false, lu->order);
     const trs_klu_order *o = lu->order;
     const bool few = o->Q && o->flops < HOST_FLOPS_AN_ENTRY * o->entries;
-    *declined = !rc && (few || is_far_from_symmetric(A, o));
+    *declined = !rc && (few || is_unsymmetric(A, o));
     return rc;
 #else
     (void)lu, (void)A;
@@ -128,7 +128,7 @@ static int find_order(trs_lu *lu, const trs_csc *A, const char *ordering, trs_sy
 #ifdef HAVE_KLU
     const trs_klu_order *o = lu->order;
     const double n = (double)A->n, entries = o ? (o->entries + n) / 2 : 0;
-    if (o && o->Q && !is_dense(A, o)) return trs_symbolic_given(lu, A->n, o->Q, entries, d);
+    if (o && o->Q && !may_take_metis(A, o)) return trs_symbolic_given(lu, A->n, o->Q, entries, d);
 #endif
     return trs_symbolic_new(lu, A, ordering, NULL, 0, d);
 }
@@ -136,7 +136,7 @@ static int find_order(trs_lu *lu, const trs_csc *A, const char *ordering, trs_sy
 /* Are A's pattern and the cost of its factors those of static pivots, if the caller has named no method? */
 static bool is_ours(const trs_lu *lu, const trs_csc *A, trs_symbolic *d)
 {
-    if (d->P) return true; /* predict says so */
+    if (d->P) return true; /* predict has looked */
     const double both = (double)cholmod_l_nnz(d->S, &d->common);
     return both <= MOST_SYMMETRIC * (double)A->nnz && is_worth_it(lu, &d->common);
 }
