@@ -45,9 +45,8 @@ typedef struct trs_factor_options {
      *   keep A if solves have to refine x (trs_lu_solve), and trs_lu_refine reports what is left.
      *   A device factors new values
      * - NULL: "static" if each number on the diagonal is at least 1/100 of the largest of its
-     *   column, the pattern is nearly symmetric, and the factors take, on a device, 5e7 flops or
-     *   more, on the host 50 for each entry.  On a device this is also for a Hermitian A with a
-     *   positive diagonal, on the host it is not for one, nor if plan.solves is 1.  If the pivots
+     *   column, the pattern is nearly symmetric, and the factors take 30 flops or more for each
+     *   entry.  On a device this is also for a Hermitian A with a positive diagonal.  If the pivots
      *   turn out to be bad, and in all other cases: "ldlt" if A is exactly Hermitian with zeros or
      *   negative numbers on the diagonal, no pivot is replaced, and a solve with the first factors
      *   is as exact as with L U: on the host after one step of refinement, on a device without
@@ -66,9 +65,9 @@ typedef struct trs_factor_options {
      * - "natural": no ordering
      * - "best": the best of several
      * - NULL: AMD or COLAMD; if they predict much work, also METIS, and the better one is used
-     * On a device, "best" and NULL prefer the fewest levels, which is mostly METIS; but with "ldlt"
-     * NULL is AMD, whose pivots are better, unless METIS has much fewer levels and its first
-     * pivots are good.  The string need not outlive the call. */
+     * On a device, "best" and NULL prefer the fewest levels, which is mostly METIS, unless
+     * plan.solves is 1; but with "ldlt" NULL is AMD, whose pivots are better, unless METIS has much
+     * fewer levels and its first pivots are good.  The string need not outlive the call. */
     const char *ordering;
     /* options of both plans.  ops: those of trs_lu_solve, 0: only TRS_N (L L^H solves with every
      * op).  nrhs: number of right-hand sides solved at a time; more are solved in batches.

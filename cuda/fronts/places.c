@@ -76,13 +76,29 @@ typedef struct finder {
     int64_t *to; /* l or u of q */
 } finder;
 
+/* Where the last search ended.  The entries of a column of L, or of a row of U, are in one front, and mostly ascend. */
+typedef struct last_place {
+    int32_t front, near;
+} last_place;
+
 /* The front that has entry (a, b) in the new order, and where it stands there; -1: in none. */
-static int32_t find_entry(const finder *f, int32_t a, int32_t b, int32_t *i, int32_t *j)
+static int32_t find_entry(const finder *f, int32_t a, int32_t b, last_place *last, int32_t *i,
+                          int32_t *j)
 {
-    const int32_t k = f->t->of[a < b ? a : b];
-    *i = trs_front_find(f->t, &f->t->front[k], a);
-    *j = trs_front_find(f->t, &f->t->front[k], b);
-    return *i < 0 || *j < 0 ? -1 : k;
+    const int32_t low = a < b ? a : b, high = a < b ? b : a, k = f->t->of[low];
+    if (k != last->front) *last = (last_place){.front = k};
+    const trs_front *s = &f->t->front[k];
+    const int32_t first = low - s->first, second = trs_front_find(f->t, s, high, &last->near);
+    *i = a < b ? first : second;
+    *j = a < b ? second : first;
+    return second < 0 ? -1 : k;
+}
+
+/* A search takes as long as copying some entries. */
+static int team_of(const trs_context *ctx, int64_t entries)
+{
+    enum { COPIES = 8 };
+    return trs_team(ctx, COPIES * entries);
 }
 
 /* Offset of entry (i, j) of a front in lower or upper. */
@@ -103,26 +119,39 @@ static int64_t offset_of_factor(const trs_front_numbers *d, int64_t i, int64_t j
            i % TRS_FRONT_PANEL;
 }
 
-static int place_entry(void *user, int64_t e, int64_t row, int64_t column)
+/* List the entries of A that are read. */
+static int list_entry(void *user, int64_t e, int64_t row, int64_t column)
 {
     finder *f = user;
     trs_front_places *q = f->q;
     if (f->p->cholesky && row < column) return TRS_OK;
-    int32_t a = f->t->place[f->i[e]], b = f->t->place[f->j[e]], i, j;
-    const bool turned = f->p->cholesky && a < b; /* a(b, a) = conj (a(a, b)) */
-    const int32_t k = turned ? find_entry(f, b, a, &i, &j) : find_entry(f, a, b, &i, &j);
-    TRS_ASSERT(k >= 0);
-    const int64_t to = offset(&f->s->numbers[k], i, j);
     q->from[q->entries] = e;
-    q->to[q->entries] = turned ? ~to : to;
     if (q->row) q->row[q->entries] = (int32_t)row;
     if (q->i) q->i[q->entries] = f->i[e], q->j[q->entries] = f->j[e];
     q->entries++;
     return TRS_OK;
 }
 
+/* Place those from begin to end - 1 of this list. */
+static void place_entries(void *user, int64_t begin, int64_t end)
+{
+    const finder *f = user;
+    last_place last = {.front = -1};
+    for (int64_t p = begin; p < end; p++) {
+        const int64_t e = f->q->from[p];
+        const int32_t a = f->t->place[f->i[e]], b = f->t->place[f->j[e]];
+        const bool turned = f->p->cholesky && a < b; /* a(b, a) = conj (a(a, b)) */
+        int32_t i, j;
+        const int32_t k =
+            turned ? find_entry(f, b, a, &last, &i, &j) : find_entry(f, a, b, &last, &i, &j);
+        TRS_ASSERT(k >= 0);
+        const int64_t to = offset(&f->s->numbers[k], i, j);
+        f->q->to[p] = turned ? ~to : to;
+    }
+}
+
 /* Entry e of L or U, at (row, column).  false: it cannot come of A. */
-static bool place_factor(const finder *f, int64_t e, int64_t row, int64_t column)
+static bool place_factor(const finder *f, int64_t e, int64_t row, int64_t column, last_place *last)
 {
     const bool is_l = f->to == f->q->l;
     int32_t i, j;
@@ -130,7 +159,7 @@ static bool place_factor(const finder *f, int64_t e, int64_t row, int64_t column
         f->to[e] = TRS_FRONT_ONE;
         return true;
     }
-    const int32_t k = find_entry(f, f->t->place[row], f->t->place[column], &i, &j);
+    const int32_t k = find_entry(f, f->t->place[row], f->t->place[column], last, &i, &j);
     if (k < 0 || (is_l ? i < j : i > j)) return false;
     f->to[e] = offset_of_factor(&f->s->numbers[k], i, j);
     return true;
@@ -148,10 +177,11 @@ static void place_majors(void *user, int64_t begin, int64_t end)
     factor_search *s = user;
     const trs_mat *m = s->m;
     const bool rows = trs_by_rows(m);
+    last_place last = {.front = -1};
     for (int64_t l = begin; l < end; l++)
         for (int64_t p = trs_major_begin(m, l); p < trs_major_end(m, l); p++) {
             const int64_t k = trs_minor_index(m, l, p);
-            if (!place_factor(s->f, p, rows ? l : k, rows ? k : l)) s->bad = l;
+            if (!place_factor(s->f, p, rows ? l : k, rows ? k : l, &last)) s->bad = l;
         }
 }
 
@@ -163,7 +193,7 @@ static int factor_places(trs_context *ctx, finder *f, const trs_mat *m, int64_t 
     *count = m->n > 0 ? entries_of(m) : 0;
     f->to = *to = trs_new(ctx, *count, sizeof **to, "the places of factors");
     if (!f->to) return TRS_EMEM;
-    trs_share(trs_team(ctx, *count), m->n, EACH, place_majors, &s);
+    trs_share(team_of(ctx, *count), m->n, EACH, place_majors, &s);
     if (s.bad < 0) return TRS_OK;
     return trs_fail(TRS_EMATRIX, "an entry of %s %" PRId64 " of the factors cannot come of A",
                     trs_by_rows(m) ? "row" : "column", (int64_t)s.bad);
@@ -192,8 +222,10 @@ int trs_front_places_make(trs_context *ctx, const trs_fronts_pattern *p, const t
 {
     const int64_t most = p->A->n > 0 ? entries_of(p->A) : 0;
     finder f = {.t = t, .s = s, .p = p, .i = i, .j = j, .q = q};
+    enum { EACH = 4096 };
     int rc = new_places(ctx, p, most, q);
-    if (!rc) rc = for_entries(p->A, place_entry, &f);
+    if (!rc) rc = for_entries(p->A, list_entry, &f);
+    if (!rc) trs_share(team_of(ctx, q->entries), q->entries, EACH, place_entries, &f);
     if (!rc) rc = factor_places(ctx, &f, p->L, &q->l, &q->lnz);
     if (!rc && !p->cholesky) rc = factor_places(ctx, &f, p->U, &q->u, &q->unz);
     return rc;

@@ -1,48 +1,52 @@
 /* front_tree.c: the elimination tree, its supernodes, and the rows of their fronts.
  *
  * Time and memory are O(|A| + |L|); in |L| no number is stored but a count.
- *   tree       Liu's algorithm with compressed paths, row by row
- *   counts     column k has one entry for each row whose subtree, from A's entries up to the row, passes it
+ *   tree       and the entries of its columns (elimination_tree.c)
  *   merging    bottom up, a supernode is merged into its parent: first where the patterns are the same, then where
  *              the zeros are few
  *   rows       those of A and of the children, and a transposition sorts them all
- * Sources: Liu, ACM TOMS 12 (1986) 127-148; Ashcraft and Grimes, ACM TOMS 15 (1989) 291-309. */
+ * Source: Ashcraft and Grimes, ACM TOMS 15 (1989) 291-309. */
 #include "config.h"
 
 #include "front_tree.h"
+#include "elimination_tree.h"
 #include "base/debug.h"
 
 #include <string.h>
 
-/* The patterns and the tree before the columns are numbered anew. */
+/* The pattern and the tree before the columns are numbered anew. */
 typedef struct making {
     trs_context *ctx;
     int32_t n;
-    int32_t *parts;  /* the allocation of parent, mark, count, cols, into and front */
-    int64_t *ptr;    /* [n+1] pivot k has the neighbours adj [ptr [k] ..] on one side */
-    int32_t *adj;    /* [entries] */
+    int32_t *parts;  /* the allocation of parent, count, scratch and what scratch is afterwards */
+    int64_t *ptr;    /* [n+1] pivot k has the neighbours adj [ptr [k] ..] */
+    int32_t *adj;    /* [2 entries] */
     int32_t *parent; /* [n] in the elimination tree; -1: root */
-    int32_t *mark;   /* [n] scratch */
     int32_t *count;  /* [n] entries of L below the diagonal */
     /* of a supernode, under the number of its last pivot */
-    int32_t *cols;  /* [n] */
     int64_t *zeros; /* [n] that are stored, in L alone */
+    int32_t *cols;  /* [n] */
     /* [n] the pivot that this one was merged into; itself: it is the last one of a supernode */
     int32_t *into;
     int32_t *front; /* [n] number of the front of a last pivot */
+    int32_t *mark;  /* [n] scratch */
 } making;
 
 static int making_new(making *m, int64_t entries)
 {
+    enum { PARTS = 8 };
     const int64_t n = m->n;
-    int32_t **const part[] = {&m->parent, &m->mark, &m->count, &m->cols, &m->into, &m->front};
-    enum { PARTS = sizeof part / sizeof *part };
-    m->adj = trs_new(m->ctx, entries, sizeof *m->adj, "a pattern");
+    m->adj = trs_new(m->ctx, 2 * entries, sizeof *m->adj, "a pattern");
     m->ptr = trs_new(m->ctx, n + 2, sizeof *m->ptr, "the pointers of a pattern");
-    m->zeros = trs_new(m->ctx, n, sizeof *m->zeros, "supernodes");
     m->parts = trs_new(m->ctx, PARTS * n, sizeof *m->parts, "the elimination tree");
-    if (!m->adj || !m->ptr || !m->zeros || !m->parts) return TRS_EMEM;
-    for (int k = 0; k < PARTS; k++) *part[k] = m->parts + k * n;
+    if (!m->adj || !m->ptr || !m->parts) return TRS_EMEM;
+    m->parent = m->parts;
+    m->count = m->parts + n;
+    m->zeros = (int64_t *)(void *)(m->parts + 2 * n);
+    m->cols = m->parts + 4 * n;
+    m->into = m->parts + 5 * n;
+    m->front = m->parts + 6 * n;
+    m->mark = m->parts + 7 * n;
     return TRS_OK;
 }
 
@@ -51,56 +55,29 @@ static void making_free(making *m)
     const trs_memory *mem = &m->ctx->mem;
     trs_free(mem, m->adj);
     trs_free(mem, m->ptr);
-    trs_free(mem, m->zeros);
     trs_free(mem, m->parts);
 }
 
-/* adj gets the neighbours of each pivot that come earlier, or those that come later; new [n] renames both, NULL: not. */
-static void neighbours(making *m, int64_t entries, const int32_t *i, const int32_t *j, bool later,
-                       const int32_t *place)
+/* adj gets the neighbours of each pivot. */
+static void find_neighbours(making *m, int64_t entries, const int32_t *i, const int32_t *j)
 {
     int64_t *ptr = m->ptr + 1;
     memset(m->ptr, 0, ((size_t)m->n + 2) * sizeof *m->ptr);
-    for (int fill = 0; fill < 2; fill++) {
-        for (int64_t e = 0; e < entries; e++) {
-            const int32_t a = place ? place[i[e]] : i[e], b = place ? place[j[e]] : j[e];
-            if (a == b) continue;
-            const int32_t owner = (a < b) == later ? a : b;
-            if (fill) m->adj[ptr[owner]++] = a + b - owner;
-            else ptr[owner + 1]++;
+    for (int64_t e = 0; e < entries; e++)
+        if (i[e] != j[e]) ptr[i[e] + 1]++, ptr[j[e] + 1]++;
+    for (int32_t k = 0; k < m->n; k++) ptr[k + 1] += ptr[k];
+    for (int64_t e = 0; e < entries; e++)
+        if (i[e] != j[e]) {
+            m->adj[ptr[i[e]]++] = j[e];
+            m->adj[ptr[j[e]]++] = i[e];
         }
-        for (int32_t k = 0; k < m->n && !fill; k++) ptr[k + 1] += ptr[k];
-    }
 }
 
-/* adj: earlier neighbours; mark: ancestors along compressed paths. */
-static void elimination_tree(making *m)
+static void find_tree(making *m)
 {
-    for (int32_t k = 0; k < m->n; k++) {
-        m->parent[k] = m->mark[k] = -1;
-        for (int64_t p = m->ptr[k]; p < m->ptr[k + 1]; p++) {
-            int32_t a = m->adj[p];
-            while (a >= 0 && a < k) {
-                const int32_t up = m->mark[a];
-                m->mark[a] = k;
-                if (up < 0) m->parent[a] = k;
-                a = up;
-            }
-        }
-    }
-}
-
-static void column_counts(making *m)
-{
-    for (int32_t k = 0; k < m->n; k++) m->count[k] = 0, m->mark[k] = -1;
-    for (int32_t k = 0; k < m->n; k++) {
-        m->mark[k] = k;
-        for (int64_t p = m->ptr[k]; p < m->ptr[k + 1]; p++)
-            for (int32_t a = m->adj[p]; m->mark[a] != k; a = m->parent[a]) {
-                m->mark[a] = k;
-                m->count[a]++;
-            }
-    }
+    int32_t *scratch = m->parts + 2 * (int64_t)m->n;
+    trs_elimination_tree(m->n, m->ptr, m->adj, m->parent, scratch);
+    trs_column_counts(m->n, m->ptr, m->adj, m->parent, m->count, scratch);
 }
 
 /* ---- supernodes -------------------------------------------------------------------------------- */
@@ -267,15 +244,18 @@ static void add_row(making *m, trs_front_tree *t, int32_t s, int64_t *end, int32
     t->row[(*end)++] = r;
 }
 
-/* The rows of each front, unsorted; adj: later neighbours in the new order. */
+/* The rows of each front, unsorted. */
 static void collect_rows(making *m, trs_front_tree *t)
 {
     for (int32_t k = 0; k < m->n; k++) m->mark[k] = -1;
     for (int32_t s = 0; s < t->count; s++) {
         const trs_front *f = &t->front[s];
         int64_t end = f->row;
-        for (int64_t p = m->ptr[f->first]; p < m->ptr[f->first + f->cols]; p++)
-            add_row(m, t, s, &end, m->adj[p]);
+        for (int32_t c = f->first; c < f->first + f->cols; c++) {
+            const int32_t k = t->pivot[c];
+            for (int64_t p = m->ptr[k]; p < m->ptr[k + 1]; p++)
+                add_row(m, t, s, &end, t->place[m->adj[p]]);
+        }
         for (int32_t c = 0; c < f->children; c++) {
             const trs_front *g = &t->front[t->child[f->child + c]];
             for (int32_t r = 0; r < g->rows; r++) add_row(m, t, s, &end, t->row[g->row + r]);
@@ -339,15 +319,13 @@ int trs_front_tree_make(trs_context *ctx, int32_t n, int64_t entries, const int3
     int rc = making_new(&m, entries);
     if (!rc) rc = tree_new(&m, t);
     if (!rc) {
-        neighbours(&m, entries, i, j, false, NULL);
-        elimination_tree(&m);
-        column_counts(&m);
+        find_neighbours(&m, entries, i, j);
+        find_tree(&m);
         find_supernodes(&m);
         rc = make_fronts(&m, t);
     }
     if (!rc) {
         make_children(t);
-        neighbours(&m, entries, i, j, true, t->place);
         rc = make_rows(&m, t);
     }
     making_free(&m);
@@ -364,13 +342,4 @@ void trs_front_tree_free(trs_context *ctx, trs_front_tree *t)
     trs_free(&ctx->mem, t->row);
     trs_free(&ctx->mem, t->to);
     *t = (trs_front_tree){.n = 0};
-}
-
-int32_t trs_front_find(const trs_front_tree *t, const trs_front *f, int32_t k)
-{
-    if (k < f->first) return -1;
-    if (k < f->first + f->cols) return k - f->first;
-    const int32_t *row = t->row + f->row;
-    const int32_t at = (int32_t)trs_first_from(row, 0, f->rows, k);
-    return at < f->rows && row[at] == k ? f->cols + at : -1;
 }

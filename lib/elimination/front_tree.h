@@ -47,7 +47,20 @@ int trs_front_tree_make(trs_context *ctx, int32_t n, int64_t entries, const int3
                         const int32_t *j, trs_front_tree *t);
 void trs_front_tree_free(trs_context *ctx, trs_front_tree *t);
 
-/* Where pivot k stands in a front that has it: 0 .. cols+rows-1; -1: it has not. */
-int32_t trs_front_find(const trs_front_tree *t, const trs_front *f, int32_t k);
+/* Where pivot k stands in a front that has it: 0 .. cols+rows-1; -1: it has not.  *near: among the rows of this front, 0 .. rows,
+ * where the search begins, and then where it ended; pivots that are asked for in ascending order are found at once. */
+static inline int32_t trs_front_find(const trs_front_tree *t, const trs_front *f, int32_t k,
+                                     int32_t *near)
+{
+    enum { STEPS = 8 };
+    if (k < f->first + f->cols) return k < f->first ? -1 : k - f->first;
+    const int32_t *row = t->row + f->row;
+    int32_t at = *near > 0 && row[*near - 1] >= k ? 0 : *near;
+    const int64_t soon = trs_min((int64_t)at + STEPS, f->rows);
+    while (at < soon && row[at] < k) at++;
+    if (at == soon) at = (int32_t)trs_first_from(row, at, f->rows, k);
+    *near = at;
+    return at < f->rows && row[at] == k ? f->cols + at : -1;
+}
 
 #endif

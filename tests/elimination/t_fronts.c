@@ -260,7 +260,12 @@ static void check_tree(const trs_front_tree *t)
         for (int32_t k = 0; k < f->rows; k++) {
             const int32_t row = t->row[f->row + k];
             assert_true(row >= column && (k == 0 || row > t->row[f->row + k - 1]));
-            assert_int_equal(trs_front_find(t, &t->front[f->parent], row), t->to[f->row + k]);
+            const trs_front *up = &t->front[f->parent];
+            for (int32_t near = 0; near <= up->rows; near += 1 + up->rows / 3) {
+                int32_t at = near;
+                assert_int_equal(trs_front_find(t, up, row, &at), t->to[f->row + k]);
+                assert_true(at >= 0 && at <= up->rows);
+            }
         }
         if (f->parent >= 0) assert_true(t->front[f->parent].level > f->level);
     }

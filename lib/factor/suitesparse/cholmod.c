@@ -93,10 +93,15 @@ static void set_defaults(cholmod_common *c)
     c->supernodal_switch = DENSE_FLOPS;
 }
 
+const char *trs_cholmod_first_ordering(const trs_lu *lu, const char *name)
+{
+    return !name && trs_few_levels_pay(lu) ? "amd" : name;
+}
+
 int trs_cholmod_dissect(trs_lu *lu, cholmod_sparse *S, cholmod_common *c, cholmod_factor **L)
 {
     const double most = 1.5, entries = c->lnz, flops = c->fl;
-    if (lu->opt.device <= 0 || (*L)->ordering == CHOLMOD_METIS) return TRS_OK;
+    if (!trs_few_levels_pay(lu) || (*L)->ordering == CHOLMOD_METIS) return TRS_OK;
     int rc = trs_step("ordering", -1);
     if (!rc) rc = trs_cholmod_set_ordering(c, "metis");
     cholmod_factor *other = rc ? NULL : cholmod_l_analyze(S, c);
@@ -117,7 +122,7 @@ static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool name
     memset(d, 0, sizeof *d);
     cholmod_l_start(&d->common);
     set_defaults(&d->common);
-    int rc = trs_cholmod_set_ordering(&d->common, ordering);
+    int rc = trs_cholmod_set_ordering(&d->common, trs_cholmod_first_ordering(lu, ordering));
     if (rc) return rc;
     cholmod_sparse S = trs_cholmod_view(A);
     d->symbolic = cholmod_l_analyze(&S, &d->common);

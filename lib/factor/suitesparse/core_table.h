@@ -2,6 +2,7 @@
 #ifndef TRS_CORE_TABLE_H
 #define TRS_CORE_TABLE_H
 
+#include "elimination/elimination_tree.h"
 #include "factor/device/schur.h"
 #include "factor/lu_first.h"
 #include "factor/lu_refine.h"
@@ -33,6 +34,8 @@
     F(trs_lu_backward_error)                                                                       \
     F(trs_lu_watch)                                                                                \
     F(trs_lu_factors_free)                                                                         \
+    F(trs_elimination_tree)                                                                        \
+    F(trs_column_counts)                                                                           \
     F(trs_blas_begin)                                                                              \
     F(trs_blas_end)
 

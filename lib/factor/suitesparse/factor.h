@@ -32,6 +32,8 @@
 #define trs_lu_backward_error trs_core()->trs_lu_backward_error
 #define trs_lu_watch          trs_core()->trs_lu_watch
 #define trs_lu_factors_free   trs_core()->trs_lu_factors_free
+#define trs_elimination_tree  trs_core()->trs_elimination_tree
+#define trs_column_counts     trs_core()->trs_column_counts
 #define trs_blas_begin        trs_core()->trs_blas_begin
 #define trs_blas_end          trs_core()->trs_blas_end
 
@@ -62,6 +64,12 @@ typedef struct trs_method {
     void (*drop)(trs_lu *lu, void *symbolic);
     void (*release)(trs_lu *lu, void *symbolic);
 } trs_method;
+
+/* Solves on a device wait for levels more than for entries, and METIS leaves few levels.  For one solve, it takes too long. */
+static inline bool trs_few_levels_pay(const trs_lu *lu)
+{
+    return lu->opt.device > 0 && lu->opt.solves != 1;
+}
 
 /* Indices below n of a factor in 32 bits, which are enough because n < 2^31.  NULL and a sentence when there is no
  * memory. */

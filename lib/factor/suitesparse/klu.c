@@ -52,12 +52,11 @@ enum { FEW_ENTRIES = 40, FEW_FLOPS = 60 };
 /* A pivot on the diagonal is taken unless another one of its column is so many times larger.  KLU has 0.001, since on a
  * diagonal of A pivots are mostly good.  One that was matched by the pattern alone is not, one whose rounding errors are those
  * of single precision is not good enough, and small factors stay small: with 0.5 there, they have at most 17 % more entries,
- * and need no refinement. */
-static const double CAREFUL_TOLERANCE = 0.5;
-
-static bool is_careful(const trs_lu *lu, const trs_csc *A, const trs_klu_order *o)
+ * and need no refinement.  On a device no solve is refined. */
+static double tolerance(const trs_lu *lu, const trs_csc *A, const trs_klu_order *o)
 {
-    return o->diagonals < 0.5 || trs_klu_is_small(A) || lu->single;
+    if (o->diagonals < 0.5 || trs_klu_is_small(A) || lu->single) return 0.5;
+    return lu->opt.device > 0 ? 0.1 : 0.001;
 }
 
 static bool suits(const trs_klu_order *o, const trs_csc *A)
@@ -65,18 +64,31 @@ static bool suits(const trs_klu_order *o, const trs_csc *A)
     return o->Q && (trs_klu_is_small(A) || o->flops < FEW_FLOPS * o->entries);
 }
 
+/* *o: the order, which the caller frees; *suited: A is one for KLU, or the caller has named it. */
+static int find_order(trs_lu *lu, const trs_csc *A, const char *ordering, bool named,
+                      trs_klu_order *o, bool *suited)
+{
+    int rc = TRS_OK;
+    if (lu->order && !ordering && !named) {
+        *o = *lu->order; /* of static.c, for the same A */
+        memset(lu->order, 0, sizeof *o);
+    } else rc = trs_klu_order_make(lu, A, ordering, named, o);
+    *suited = !rc && (named || suits(o, A));
+    if (*suited && !ordering && trs_few_levels_pay(lu))
+        rc = trs_klu_order_try_metis(lu, A, o, trs_klu_order_better);
+    trs_klu_order_drop_pattern(lu, o);
+    return rc;
+}
+
 static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool named, void **data)
 {
     trs_klu_order o;
+    bool suited;
     *data = NULL;
     if (!named && A->nnz > FEW_ENTRIES * A->n) return TRS_OK;
-    int rc = TRS_OK;
-    if (lu->order && !ordering && !named) {
-        o = *lu->order; /* of static.c, for the same A */
-        memset(lu->order, 0, sizeof o);
-    } else rc = trs_klu_order_make(lu, A, ordering, named, &o);
+    int rc = find_order(lu, A, ordering, named, &o, &suited);
     klu *k = NULL;
-    if (!rc && (named || suits(&o, A))) {
+    if (!rc && suited) {
         k = *data = trs_lu_alloc(lu, 1, sizeof *k, "KLU's handle");
         if (!k) rc = TRS_EMEM;
     }
@@ -86,7 +98,7 @@ static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool name
         k->ordering = o.name;
         klu_l_defaults(&k->common);
         k->common.btf = 0;
-        if (is_careful(lu, A, &o)) k->common.tol = CAREFUL_TOLERANCE;
+        k->common.tol = tolerance(lu, A, &o);
         k->symbolic = klu_l_analyze_given(A->n, A->p, A->i, o.P, o.Q, &k->common);
         if (!k->symbolic) rc = failed(k, "analysing A");
     }

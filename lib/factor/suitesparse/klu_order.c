@@ -7,7 +7,7 @@
  * longest path to a root.  On a device the levels decide between two orders, and on the host the flops.
  * KLU's block triangular form is not used, since its factors would not be two triangles.
  * Sources: Davis, Palamadai Natarajan, Algorithm 907: KLU, ACM TOMS 37 (2010) 36:1-36:17; Duff, On algorithms for obtaining
- * a maximum transversal, ACM TOMS 7 (1981) 315-330; Davis, Algorithm 849: LDL, ACM TOMS 31 (2005) 587-591. */
+ * a maximum transversal, ACM TOMS 7 (1981) 315-330. */
 #include "config.h"
 
 #include "klu_order.h"
@@ -290,31 +290,42 @@ static const ordering *ordering_named(const char *name)
 
 /* ---- what an order promises ------------------------------------------------------------------- */
 
-/* The columns of the factor of S(order, order), counted row by row: row k of L has an entry for each node of the
- * elimination tree on the ways from the entries of column k up to k. */
-typedef struct tree {
-    int64_t *parent, *count, *mark, *place, *level; /* [n] each; place is the inverse of order */
+typedef struct tree { /* of S(order, order); [n] unless said otherwise */
+    int32_t *parent, *count, *level;
+    int32_t *place;   /* the inverse of order */
+    int32_t *scratch; /* [5 n] */
+    int64_t *ptr;     /* [n+1] */
+    int32_t *adj;
 } tree;
 
-static void count_columns(const pattern *s, const int64_t *order, tree *t)
+static int tree_new(trs_lu *lu, const pattern *s, tree *t)
 {
-    for (int64_t k = 0; k < s->n; k++) t->place[order[k]] = k;
-    for (int64_t k = 0; k < s->n; k++) {
+    enum { LISTS = 4, SCRATCH = 5 };
+    const int64_t n = s->n;
+    t->parent = trs_lu_alloc(lu, (LISTS + SCRATCH) * n, sizeof *t->parent, "an elimination tree");
+    t->ptr = integers(lu, n + 1);
+    t->adj = trs_lu_alloc(lu, s->p[n], sizeof *t->adj, "an elimination tree");
+    if (!t->parent || !t->ptr || !t->adj) return TRS_EMEM;
+    t->count = t->parent + n;
+    t->level = t->count + n;
+    t->place = t->level + n;
+    t->scratch = t->place + n;
+    return TRS_OK;
+}
+
+static void count_columns(const pattern *s, const int64_t *order, const tree *t)
+{
+    const int32_t n = (int32_t)s->n;
+    int64_t q = 0;
+    for (int32_t k = 0; k < n; k++) t->place[order[k]] = k;
+    for (int32_t k = 0; k < n; k++) {
         const int64_t j = order[k];
-        t->parent[k] = -1;
-        t->mark[k] = k;
-        t->count[k] = t->level[k] = 0;
-        for (int64_t p = s->p[j]; p < s->p[j + 1]; p++) {
-            int64_t i = t->place[s->i[p]];
-            if (i > k) continue;
-            for (; t->mark[i] != k; i = t->parent[i]) {
-                TRS_ASSERT(i >= 0 && i < k);
-                if (t->parent[i] < 0) t->parent[i] = k;
-                t->count[i]++;
-                t->mark[i] = k;
-            }
-        }
+        t->ptr[k] = q;
+        for (int64_t p = s->p[j]; p < s->p[j + 1]; p++) t->adj[q++] = t->place[s->i[p]];
     }
+    t->ptr[n] = q;
+    trs_elimination_tree(n, t->ptr, t->adj, t->parent, t->scratch);
+    trs_column_counts(n, t->ptr, t->adj, t->parent, t->count, t->scratch);
 }
 
 static void sum_up(int64_t n, const tree *t, trs_klu_order *o)
@@ -322,31 +333,32 @@ static void sum_up(int64_t n, const tree *t, trs_klu_order *o)
     o->entries = (double)n;
     o->flops = 0;
     o->levels = 0;
+    for (int64_t k = 0; k < n; k++) t->level[k] = 1;
     for (int64_t k = 0; k < n; k++) {
-        const double c = (double)t->count[k];
-        const int64_t up = t->parent[k], level = t->level[k] + 1;
+        const double c = t->count[k];
+        const int32_t up = t->parent[k], level = t->level[k];
         o->entries += 2 * c;
         o->flops += c + 2 * c * c;
-        if (up >= 0) t->level[up] = trs_max(t->level[up], level);
+        if (up >= 0 && t->level[up] <= level) t->level[up] = level + 1;
         o->levels = trs_max(o->levels, level);
     }
 }
 
 static int predict(trs_lu *lu, const pattern *s, trs_klu_order *o)
 {
-    const int64_t n = s->n;
-    int64_t *all = integers(lu, 5 * n);
-    if (!all) return TRS_EMEM;
-    tree t = {all, all + n, all + 2 * n, all + 3 * n, all + 4 * n};
-    count_columns(s, o->Q, &t);
-    sum_up(n, &t, o);
-    trs_lu_free(lu, all);
-    return TRS_OK;
+    tree t = {0};
+    const int rc = tree_new(lu, s, &t);
+    if (!rc) {
+        count_columns(s, o->Q, &t);
+        sum_up(s->n, &t, o);
+    }
+    trs_lu_free(lu, t.parent, t.ptr, t.adj);
+    return rc;
 }
 
 /* ---- choosing ------------------------------------------------------------------------------- */
 
-static bool better(const trs_lu *lu, const trs_klu_order *a, const trs_klu_order *b)
+bool trs_klu_order_better(const trs_lu *lu, const trs_klu_order *a, const trs_klu_order *b)
 {
     if (lu->opt.device > 0 && a->levels != b->levels) return a->levels < b->levels;
     return a->flops < b->flops;
@@ -363,46 +375,44 @@ static int order_by(trs_lu *lu, const trs_csc *A, const pattern *s, const orderi
     return rc;
 }
 
-/* Take METIS instead of what *o has, where it promises more.  It is no error when there is none. */
-static int try_metis(trs_lu *lu, const trs_csc *A, const pattern *s, trs_klu_order *o)
+/* P = row(Q), for the rows that were matched; row [k]: the row of A that became row k. */
+static int order_rows(trs_lu *lu, int64_t n, const int64_t *row, trs_klu_order *o)
 {
-    const ordering *by = ordering_named("metis");
-    trs_klu_order m = {0};
-    int rc = TRS_ESUPPORT;
-    if (by) rc = order_by(lu, A, s, by, &m);
-    if (!rc && better(lu, &m, o)) {
-        const trs_klu_order worse = *o;
-        *o = m;
-        m = worse;
-    }
-    trs_klu_order_free(lu, &m);
-    return rc == TRS_ESUPPORT ? TRS_OK : rc;
+    o->P = integers(lu, n);
+    for (int64_t k = 0; k < n && o->P; k++) o->P[k] = row[o->Q[k]];
+    return o->P ? TRS_OK : TRS_EMEM;
 }
 
-static int order_columns(trs_lu *lu, const trs_csc *A, const char *name, const pattern *s,
-                         trs_klu_order *o)
+/* *m: METIS's order of the matrix that *o orders. */
+static int dissect(trs_lu *lu, const trs_csc *A, const trs_klu_order *o, trs_klu_order *m)
 {
-    const bool best = name && !strcmp(name, "best");
-    const ordering *by = ordering_named(name && !best ? name : "amd");
-    if (!by) return trs_fail(TRS_ESUPPORT, "KLU has no ordering \"%s\"", name);
-    int rc = order_by(lu, A, s, by, o);
-    if (!rc && (best || (!name && lu->opt.device > 0))) rc = try_metis(lu, A, s, o);
+    const ordering *by = ordering_named("metis");
+    if (!by) return TRS_ESUPPORT;
+    const pattern s = {.n = A->n, .p = o->ptr, .i = o->row};
+    int rc = trs_step("ordering", -1);
+    if (!rc) rc = order_by(lu, A, &s, by, m);
+    if (rc) return rc;
+    int64_t *row = integers(lu, A->n);
+    for (int64_t k = 0; k < A->n && row; k++) row[o->Q[k]] = o->P[k];
+    rc = row ? order_rows(lu, A->n, row, m) : TRS_EMEM;
+    trs_lu_free(lu, row);
     return rc;
 }
 
-/* P = row(Q), for the rows that were matched. */
-static int order_rows(trs_lu *lu, int64_t n, const int64_t *column, trs_klu_order *o)
+int trs_klu_order_try_metis(trs_lu *lu, const trs_csc *A, trs_klu_order *o,
+                            trs_klu_order_test *is_better)
 {
-    int64_t *row = integers(lu, n);
-    o->P = integers(lu, n);
-    const bool good = row && o->P;
-    for (int64_t i = 0; i < n && good; i++) {
-        TRS_ASSERT(column[i] >= 0 && column[i] < n);
-        row[column[i]] = i;
+    trs_klu_order m = *o;
+    m.P = m.Q = NULL;
+    const int rc = dissect(lu, A, o, &m);
+    if (!rc && is_better(lu, &m, o)) {
+        const trs_klu_order better = m;
+        m = *o;
+        *o = better;
     }
-    for (int64_t k = 0; k < n && good; k++) o->P[k] = row[o->Q[k]];
-    trs_lu_free(lu, row);
-    return good ? TRS_OK : TRS_EMEM;
+    trs_lu_free(lu, m.P, m.Q);
+    if (rc == TRS_ESUPPORT) trs_forget();
+    return rc == TRS_ESUPPORT ? TRS_OK : rc;
 }
 
 /* s = A + A', and what A is like.  column is scratch, then the identity. */
@@ -428,23 +438,55 @@ static int rematch(trs_lu *lu, const trs_csc *A, int64_t *column, pattern *s)
     return rc;
 }
 
-int trs_klu_order_make(trs_lu *lu, const trs_csc *A, const char *name, bool named, trs_klu_order *o)
+/* row = the inverse of column */
+static int order_matched(trs_lu *lu, int64_t n, const int64_t *column, trs_klu_order *o)
+{
+    int64_t *row = integers(lu, n);
+    for (int64_t i = 0; i < n && row; i++) {
+        TRS_ASSERT(column[i] >= 0 && column[i] < n);
+        row[column[i]] = i;
+    }
+    const int rc = row ? order_rows(lu, n, row, o) : TRS_EMEM;
+    trs_lu_free(lu, row);
+    return rc;
+}
+
+/* Order A by one method, unless no order can be good.  *o gets the pattern s. */
+static int order_columns(trs_lu *lu, const trs_csc *A, const ordering *by, bool named,
+                         int64_t *column, trs_klu_order *o)
 {
     pattern s = {0};
+    int rc = look_at(lu, A, column, &s, o);
+    const bool go = !rc && (named || trs_klu_order_suits(o, A));
+    if (go && o->diagonals < 1) rc = rematch(lu, A, column, &s);
+    if (!rc && go) rc = order_by(lu, A, &s, by, o);
+    if (!rc && go) rc = order_matched(lu, A->n, column, o);
+    o->ptr = s.p, o->row = s.i;
+    return rc;
+}
+
+int trs_klu_order_make(trs_lu *lu, const trs_csc *A, const char *name, bool named, trs_klu_order *o)
+{
+    const bool best = name && !strcmp(name, "best");
+    const ordering *by = ordering_named(name && !best ? name : "amd");
     *o = (trs_klu_order){0};
+    if (!by) return trs_fail(TRS_ESUPPORT, "KLU has no ordering \"%s\"", name);
     int64_t *column = integers(lu, A->n);
-    int rc = column ? look_at(lu, A, column, &s, o) : TRS_EMEM;
-    const bool go = named || trs_klu_order_suits(o, A);
-    if (!rc && go && o->diagonals < 1) rc = rematch(lu, A, column, &s);
-    if (!rc && go) rc = order_columns(lu, A, name, &s, o);
-    if (!rc && go) rc = order_rows(lu, A->n, column, o);
-    pattern_free(lu, &s);
+    int rc = column ? order_columns(lu, A, by, named, column, o) : TRS_EMEM;
+    if (!rc && best && o->Q) rc = trs_klu_order_try_metis(lu, A, o, trs_klu_order_better);
     trs_lu_free(lu, column);
     return rc;
 }
 
+void trs_klu_order_drop_pattern(trs_lu *lu, trs_klu_order *o)
+{
+    trs_lu_free(lu, o->ptr, o->row);
+    o->ptr = o->row = NULL;
+}
+
 void trs_klu_order_free(trs_lu *lu, trs_klu_order *o)
 {
+    trs_klu_order_drop_pattern(lu, o);
     trs_lu_free(lu, o->P, o->Q);
     o->P = o->Q = NULL;
 }

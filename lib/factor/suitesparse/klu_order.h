@@ -14,7 +14,14 @@ typedef struct trs_klu_order {
     double entries; /* of L + U - I */
     double flops;   /* of L U = A(P, Q) */
     int64_t levels; /* of L, and of U */
+    /* the pattern of the matrix that was ordered, C + C' without its diagonal, by columns, rows ascending.  C = A unless its
+     * diagonal has gaps */
+    int64_t *ptr, *row;
 } trs_klu_order;
+
+/* Is METIS's order the better one? */
+typedef bool trs_klu_order_test(const trs_lu *lu, const trs_klu_order *metis,
+                                const trs_klu_order *other);
 
 /* Is A so small that what UMFPACK prepares takes longer than any fill? */
 static inline bool trs_klu_is_small(const trs_csc *A)
@@ -32,11 +39,19 @@ static inline bool trs_klu_order_suits(const trs_klu_order *o, const trs_csc *A)
     return o->diagonals >= 0.5 ? o->symmetry >= 0.5 : A->nnz <= SHORT * A->n;
 }
 
-/* Order A.  ordering: "amd", "colamd", "metis", "natural", "best" or NULL, as in trs_factor_options.  named: whatever it is
- * like; else P = Q = NULL if no order can be good.  Free *o, also after an error.
- * Returns TRS_OK, TRS_EMEM, TRS_ESUPPORT, TRS_ELIBRARY. */
+/* Order A.  ordering: "amd", "colamd", "metis", "natural", "best" or NULL, which is AMD.  named: whatever it is like; else
+ * P = Q = NULL if no order can be good.  Free *o, also after an error.
+ * Returns TRS_OK, TRS_EMEM, TRS_ESUPPORT, TRS_ELIBRARY, TRS_ECANCELED. */
 int trs_klu_order_make(trs_lu *lu, const trs_csc *A, const char *ordering, bool named,
                        trs_klu_order *o);
+/* Take METIS's order instead of the one that *o has, if it is better.  It is no error if there is no METIS.
+ * Returns TRS_OK, TRS_EMEM, TRS_ELIBRARY, TRS_ECANCELED. */
+int trs_klu_order_try_metis(trs_lu *lu, const trs_csc *A, trs_klu_order *o,
+                            trs_klu_order_test *is_better);
+/* The test for KLU: fewer levels on a device, fewer flops on the host. */
+trs_klu_order_test trs_klu_order_better;
+/* Free the pattern alone. */
+void trs_klu_order_drop_pattern(trs_lu *lu, trs_klu_order *o);
 void trs_klu_order_free(trs_lu *lu, trs_klu_order *o);
 
 #endif

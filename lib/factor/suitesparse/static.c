@@ -21,12 +21,10 @@
 
 #ifdef HAVE_CHOLMOD
 
-/* The device is set up in some 20 ms, in which one core computes FEW_FLOPS.  With fewer flops than FLOPS_AN_ENTRY for each
- * entry of the factors, as in circuits, the host takes about as long to list the pattern as KLU takes to factor. */
-static const double FEW_FLOPS = 5e7, FLOPS_AN_ENTRY = 40;
-/* On the host, fronts then take as long as KLU or UMFPACK, and new values a fifth of that. */
-static const double HOST_FLOPS_AN_ENTRY = 30;
-/* Flops for each entry of L, and entries of L for each of A, from which CHOLMOD tries METIS, too. */
+/* Flops for each entry of the factors from which fronts take less time than KLU or UMFPACK.  With fewer, as in circuits, listing the
+ * pattern takes about as long as KLU's factors. */
+static const double FLOPS_AN_ENTRY = 30;
+/* Flops for each entry of L, and entries of L for each of A, from which METIS pays on the host, as in CHOLMOD. */
 static const double METIS_FLOPS = 500, METIS_FILL = 5;
 /* How small a number on the diagonal may be, relative to the largest of its column. */
 static const double WEAK = 1e-2;
@@ -58,10 +56,10 @@ static bool is_diagonal_strong(const trs_csc *A)
     return true;
 }
 
-static bool is_worth_it(const trs_lu *lu, const cholmod_common *c)
+/* flops and entries: of L L^H and L, or of L U and both */
+static bool is_worth_it(double flops, double entries)
 {
-    if (lu->opt.device <= 0) return c->fl >= HOST_FLOPS_AN_ENTRY * c->lnz;
-    return c->fl >= FEW_FLOPS && c->fl >= FLOPS_AN_ENTRY * c->lnz;
+    return flops >= FLOPS_AN_ENTRY * entries;
 }
 
 /* Can fronts on the host be computed again for new values of A (again/again.c)? */
@@ -91,18 +89,29 @@ static bool is_unsymmetric(const trs_csc *A, const trs_klu_order *o)
     return joined_entries(A, o) > MOST_SYMMETRIC * (double)A->nnz;
 }
 
-/* Would CHOLMOD try METIS after AMD's order?  It pays: raefsky2 has 22 % fewer entries. */
-static bool may_take_metis(const trs_csc *A, const trs_klu_order *o)
+static double lower_entries(const trs_csc *A, const trs_klu_order *o)
+{
+    return (o->entries + (double)A->n) / 2;
+}
+
+/* Does METIS pay?  On a device a solve waits for levels, of which it leaves few.  On the host raefsky2 has 22 % fewer entries. */
+static bool may_take_metis(const trs_lu *lu, const trs_csc *A, const trs_klu_order *o)
 {
     const double lower = (joined_entries(A, o) + (double)A->n) / 2;
-    return o->flops >= METIS_FLOPS * o->entries &&
-           o->entries + (double)A->n >= 2 * METIS_FILL * lower;
+    if (trs_few_levels_pay(lu)) return true;
+    return o->flops >= METIS_FLOPS * o->entries && lower_entries(A, o) >= METIS_FILL * lower;
+}
+
+/* As in trs_cholmod_dissect, and where levels do not count METIS must have fewer entries. */
+static bool is_better(const trs_lu *lu, const trs_klu_order *metis, const trs_klu_order *other)
+{
+    return metis->entries <= (trs_few_levels_pay(lu) ? 1.5 : 1) * other->entries;
 }
 
 #endif
 
 /* Order A for KLU, which then needs no other order if its prediction says that A is KLU's.  *declined: it is, or its pattern is far
- * from symmetric, which is known before it is ordered.  O(entries of L). */
+ * from symmetric, which is known before it is ordered. */
 static int predict(trs_lu *lu, const trs_csc *A, bool *declined)
 {
 #ifdef HAVE_KLU
@@ -112,7 +121,7 @@ static int predict(trs_lu *lu, const trs_csc *A, bool *declined)
     if (!lu->order) return TRS_EMEM;
     const int rc = trs_klu_order_make(lu, A, NULL, false, lu->order);
     const trs_klu_order *o = lu->order;
-    const bool few = o->Q && o->flops < HOST_FLOPS_AN_ENTRY * o->entries;
+    const bool few = o->Q && !is_worth_it(o->flops, o->entries);
     *declined = !rc && (few || is_unsymmetric(A, o));
     return rc;
 #else
@@ -122,23 +131,32 @@ static int predict(trs_lu *lu, const trs_csc *A, bool *declined)
 #endif
 }
 
-/* By the order that predict has found, if it has, and CHOLMOD would not look for another one. */
+/* By the order that predict has found, if it has, or METIS's. */
 static int find_order(trs_lu *lu, const trs_csc *A, const char *ordering, trs_symbolic **d)
 {
 #ifdef HAVE_KLU
-    const trs_klu_order *o = lu->order;
-    const double n = (double)A->n, entries = o ? (o->entries + n) / 2 : 0;
-    if (o && o->Q && !may_take_metis(A, o)) return trs_symbolic_given(lu, A->n, o->Q, entries, d);
+    trs_klu_order *o = lu->order;
+    if (o && o->Q) {
+        int rc = TRS_OK;
+        if (may_take_metis(lu, A, o)) rc = trs_klu_order_try_metis(lu, A, o, is_better);
+        if (!rc) rc = trs_symbolic_given(lu, A->n, o->Q, o->name, lower_entries(A, o), d);
+        if (!rc && lu->opt.device > 0) { /* the host makes plans later, perhaps */
+            (*d)->both = o->ptr, (*d)->row = o->row;
+            o->ptr = o->row = NULL;
+        }
+        trs_klu_order_drop_pattern(lu, o);
+        return rc;
+    }
 #endif
     return trs_symbolic_new(lu, A, ordering, NULL, 0, d);
 }
 
 /* Are A's pattern and the cost of its factors those of static pivots, if the caller has named no method? */
-static bool is_ours(const trs_lu *lu, const trs_csc *A, trs_symbolic *d)
+static bool is_ours(const trs_csc *A, trs_symbolic *d)
 {
     if (d->P) return true; /* predict has looked */
     const double both = (double)cholmod_l_nnz(d->S, &d->common);
-    return both <= MOST_SYMMETRIC * (double)A->nnz && is_worth_it(lu, &d->common);
+    return both <= MOST_SYMMETRIC * (double)A->nnz && is_worth_it(d->common.fl, d->common.lnz);
 }
 
 /* Does A suit, if the caller has named no method?  A's values decide, too: values that do not suit later are found by their growth. */
@@ -148,7 +166,7 @@ static int look_at(trs_lu *lu, const trs_csc *A, const char *ordering, bool *sui
     bool declined = false;
     *suits = !here || host_should(lu, A);
     if (*suits && !A->hermitian) *suits = is_diagonal_strong(A);
-    if (!*suits || !here || ordering) return TRS_OK;
+    if (!*suits || ordering) return TRS_OK;
     const int rc = predict(lu, A, &declined);
     *suits = !declined;
     return rc;
@@ -169,7 +187,7 @@ static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool name
     rc = find_order(lu, A, ordering, &d);
     *data = d;
     if (rc || named) return rc;
-    if (is_ours(lu, A, d)) return TRS_OK;
+    if (is_ours(A, d)) return TRS_OK;
     trs_symbolic_free(lu, d);
     *data = NULL;
     return TRS_OK;
@@ -228,7 +246,7 @@ static int begin(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
     f->symbolic = true;
     f->cholesky = A->hermitian;
     f->library = "static pivots";
-    f->ordering = d->P ? "AMD" : trs_cholmod_ordering_used(d->L);
+    f->ordering = d->name;
     f->L.nnz = (int64_t)d->common.lnz;
     f->U.nnz = f->cholesky ? 0 : f->L.nnz;
     return copy_order(lu, d, f);

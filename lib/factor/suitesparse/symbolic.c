@@ -145,11 +145,13 @@ int trs_symbolic_new(trs_lu *lu, const trs_csc *A, const char *ordering, const i
                      double zeros, trs_symbolic **symbolic)
 {
     int rc = begin(lu, zeros, symbolic);
-    if (!rc) rc = trs_cholmod_set_ordering(&(*symbolic)->common, ordering);
-    if (!rc) rc = join(A, *symbolic);
     if (rc) return rc;
-    if (mate) return order_pairs(lu, ordering, mate, *symbolic);
-    return order(lu, ordering, (*symbolic)->S, *symbolic);
+    trs_symbolic *d = *symbolic;
+    rc = trs_cholmod_set_ordering(&d->common, trs_cholmod_first_ordering(lu, ordering));
+    if (!rc) rc = join(A, d);
+    if (!rc) rc = mate ? order_pairs(lu, ordering, mate, d) : order(lu, ordering, d->S, d);
+    if (!rc) d->name = trs_cholmod_ordering_used(d->L);
+    return rc;
 }
 
 /* to = a copy of P */
@@ -161,25 +163,40 @@ static int copy_order(trs_lu *lu, int64_t n, const int64_t *P, int64_t **to)
     return TRS_OK;
 }
 
-int trs_symbolic_given(trs_lu *lu, int64_t n, const int64_t *P, double lnz, trs_symbolic **symbolic)
+int trs_symbolic_given(trs_lu *lu, int64_t n, const int64_t *P, const char *name, double lnz,
+                       trs_symbolic **symbolic)
 {
     const int rc = begin(lu, 0, symbolic);
     if (rc) return rc;
     (*symbolic)->n = n;
+    (*symbolic)->name = name;
     (*symbolic)->common.lnz = lnz;
     return copy_order(lu, n, P, &(*symbolic)->P);
 }
 
-/* Supernodes in the order that was given, which AMD has brought to a postorder: CHOLMOD does not change it. */
+static cholmod_sparse view_of(const trs_symbolic *d)
+{
+    const size_t n = (size_t)d->n;
+    cholmod_sparse S = {.nrow = n, .ncol = n, .p = d->both, .i = d->row, .stype = -1};
+    S.nzmax = (size_t)d->both[n];
+    S.itype = CHOLMOD_LONG;
+    S.dtype = CHOLMOD_DOUBLE;
+    S.xtype = CHOLMOD_PATTERN;
+    S.sorted = S.packed = 1;
+    return S;
+}
+
+/* Supernodes in the order that was given, which is a postorder: CHOLMOD does not change it. */
 static int analyse(const trs_csc *A, trs_symbolic *d)
 {
     cholmod_common *c = &d->common;
-    const int rc = join(A, d);
+    const int rc = d->both ? TRS_OK : join(A, d);
     if (rc) return rc;
+    cholmod_sparse S = d->both ? view_of(d) : *d->S;
     c->nmethods = 1;
     c->method[0].ordering = CHOLMOD_GIVEN;
     c->postorder = 0;
-    d->L = cholmod_l_analyze_p(d->S, d->P, NULL, 0, c);
+    d->L = cholmod_l_analyze_p(&S, d->P, NULL, 0, c);
     if (!d->L) return trs_cholmod_failed(c, "ordering A");
     TRS_ASSERT(!memcmp(d->L->Perm, d->P, d->L->n * sizeof *d->P));
     return TRS_OK;
@@ -192,7 +209,7 @@ void trs_symbolic_free(trs_lu *lu, void *symbolic)
     cholmod_l_free_sparse(&d->S, &d->common);
     cholmod_l_free_factor(&d->L, &d->common);
     cholmod_l_finish(&d->common);
-    trs_lu_free(lu, d->P, d->ptr, d->idx, d);
+    trs_lu_free(lu, d->P, d->both, d->row, d->ptr, d->idx, d);
 }
 
 /* ---- the pattern of L -------------------------------------------------------------------------------- */

@@ -11,7 +11,10 @@ typedef struct trs_symbolic {
     cholmod_sparse *S;     /* A + A', without numbers */
     cholmod_factor
         *L; /* the order and the supernodes; of a given order from trs_symbolic_find, NULL before */
-    int64_t n, *P; /* a given order, or NULL */
+    int64_t n, *P;    /* a given order, or NULL */
+    const char *name; /* of the order: "AMD", ...: a constant */
+    /* of a given order: A + A' without its diagonal, by columns, rows ascending; NULL: not at hand */
+    int64_t *both, *row;
     /* L by columns, rows ascending: the diagonal comes first.  From trs_symbolic_find; NULL before */
     int64_t *ptr; /* [n+1] */
     int32_t *idx;
@@ -22,8 +25,9 @@ typedef struct trs_symbolic {
  * freed, also after an error.  TRS_OK, TRS_EMEM, TRS_ESUPPORT, TRS_ELIBRARY. */
 int trs_symbolic_new(trs_lu *lu, const trs_csc *A, const char *ordering, const int32_t *mate,
                      double zeros, trs_symbolic **symbolic);
-/* The same for the order P [n] of AMD, which it copies, without zeros.  trs_symbolic_find will look at A.  lnz: of L */
-int trs_symbolic_given(trs_lu *lu, int64_t n, const int64_t *P, double lnz,
+/* The same for a postorder P [n], which it copies, without zeros; name: its name; lnz: the entries of L.  trs_symbolic_find will
+ * look at A, unless the caller sets both and row, which then belong to *symbolic. */
+int trs_symbolic_given(trs_lu *lu, int64_t n, const int64_t *P, const char *name, double lnz,
                        trs_symbolic **symbolic);
 void trs_symbolic_free(trs_lu *lu, void *symbolic);
 /* Find the pattern, unless it is known.  O(entries of L).  TRS_OK, TRS_EMEM, TRS_ELIBRARY. */

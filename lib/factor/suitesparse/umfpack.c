@@ -124,9 +124,9 @@ static double flops(const umfpack *u)
  * the entries, is solved in 0.24 ms instead of 0.63.  It is no error when METIS fails or is missing. */
 static void try_metis(const trs_lu *lu, const trs_csc *A, umfpack *u)
 {
-    const bool on_device = lu->opt.device > 0;
-    const double enough = on_device ? 0 : 10000,
-                 most = on_device ? 3 : 1; /* flops for each entry; times the flops */
+    const bool always = trs_few_levels_pay(lu);
+    const double enough = always ? 0 : 10000,
+                 most = always ? 3 : 1; /* flops for each entry; times the flops */
     umfpack m = *u;
     if (flops(u) < enough * (double)A->nnz || trs_step("ordering", -1)) return;
     m.Symbolic = NULL;

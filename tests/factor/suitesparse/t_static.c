@@ -108,15 +108,17 @@ static full filled(int n, double e)
 static void choice(void **state)
 {
     (void)state;
-    full large = filled(600, 0.5), small = filled(200, 0.5), weak = filled(600, 200);
-    assert_true(suits(&large)); /* 600^3 / 3 flops */
-    assert_false(suits(&small));
+    full large = filled(600, 0.5), band = filled(1000, 0.5), weak = filled(600, 200);
+    for (int k = 0; k < 1000 * 1000; k++)
+        if (abs(k % 1000 - k / 1000) > 3) band.a[k] = 0;
+    assert_true(suits(&large));
+    assert_false(suits(&band)); /* 3 flops an entry */
     assert_false(suits(&weak));
     for (int k = 1; k < 600; k++) /* triangular: A + A' has twice the entries */
         for (int i = k; i < 600; i++) large.a[i + 600 * (k - 1)] = 0;
     assert_false(suits(&large));
     free(large.a);
-    free(small.a);
+    free(band.a);
     free(weak.a);
 }
 
