@@ -210,11 +210,61 @@ static trs_options plan_options(Mat F)
     return plan;
 }
 
+/* Do the rows first .. first+b-1 have the same columns, in groups of b that begin with a multiple of b? */
+static PetscBool is_row_of_blocks(const PetscInt *ptr, const PetscInt *idx, int64_t first, int b)
+{
+    const PetscInt *row = idx + ptr[first];
+    const PetscInt length = ptr[first + 1] - ptr[first];
+    for (int r = 1; r < b; r++) {
+        const PetscInt *other = idx + ptr[first + r];
+        if (ptr[first + r + 1] - ptr[first + r] != length ||
+            memcmp(row, other, (size_t)length * sizeof *row))
+            return PETSC_FALSE;
+    }
+    for (PetscInt k = 0; k < length; k++)
+        if (row[k] % b != k % b || row[k] - k % b != row[k - k % b]) return PETSC_FALSE;
+    return (PetscBool)(length % b == 0);
+}
+
+/* The largest b up to 8 for which A in AIJ has blocks of b x b numbers without a gap; 1: it has none. */
+static int size_of_blocks(const trs_mat *M)
+{
+    const PetscInt *ptr = M->ptr, *idx = M->idx;
+    int b = 8;
+    for (; b > 1; b--) {
+        int64_t row = 0;
+        if (M->n % b) continue;
+        while (row < M->n && is_row_of_blocks(ptr, idx, row, b)) row += b;
+        if (row == M->n) return b;
+    }
+    return b;
+}
+
+/* Are pivots that shift.c does not look at good enough?  Those of blocks are exchanged within a block, and not compared with a
+ * -pc_factor_zeropivot, which is left as it is then. */
+static PetscBool pivots_may_hide(const MatFactorInfo *info)
+{
+    const PetscReal usual = 100 * PETSC_MACHINE_EPSILON;
+    if (info->shifttype == (PetscReal)MAT_SHIFT_INBLOCKS) return PETSC_TRUE;
+    return (PetscBool)(info->shifttype == (PetscReal)MAT_SHIFT_NONE && info->zeropivot == usual);
+}
+
+/* trs_ilu_options.block.  Factors by blocks have the M of those by numbers, and take less time.  PETSc does alike with rows of one
+ * pattern (inodes).  0: those of BAIJ. */
+static int64_t choose_blocks(Mat F, const trs_mat *M, const MatFactorInfo *info)
+{
+    const trs_petsc *f = F->data;
+    const PetscBool plain = (PetscBool)(F->factortype == MAT_FACTOR_ILU && f->info.levels == 0 &&
+                                        !f->options.solver[0] && M->n > 0);
+    if (!plain || f->options.device != TRS_HOST || !pivots_may_hide(info)) return 1;
+    return M->format == TRS_CSR ? size_of_blocks(M) : 0;
+}
+
 static int first_incomplete(Mat F, const trs_mat *M, const MatFactorInfo *info)
 {
     trs_petsc *f = F->data;
-    /* PETSc factors AIJ by numbers, and its own iterations are to be met */
-    trs_ilu_options options = {.plan = plan_options(F), .level = (int)f->info.levels, .block = 1};
+    trs_ilu_options options = {.plan = plan_options(F), .level = (int)f->info.levels};
+    options.block = choose_blocks(F, M, info);
     if (F->factortype == MAT_FACTOR_ICC) options.method = TRS_IC0;
     if (info->shifttype == (PetscReal)MAT_SHIFT_INBLOCKS)
         options.boost = PetscMin((double)info->shiftamount, 1);

@@ -9,7 +9,7 @@
  *
  * The first three are PETSc's rules for AIJ, so that both find the same shift.  Only pivots that are zero, not finite, or
  * of L L' not positive, are bad in complete factors, which exchange rows, and in factors that stay on a GPU: L L', and L U
- * without shifts.  L U on a GPU with a shift is copied to the host to be looked at.
+ * without shifts.  L U on a GPU with a shift is copied to the host to be looked at.  In factors by blocks a singular block is bad.
  * Source: Manteuffel 1980; PETSc Users Manual, "Avoiding zero pivots". */
 #include "config.h"
 
@@ -67,9 +67,12 @@ static PetscErrorCode check_pivots(Mat F, const MatFactorInfo *info, int *rc)
     const PetscBool stay = (PetscBool)(symmetric || info->shifttype == (PetscReal)MAT_SHIFT_NONE);
     PetscReal *rs;
     PetscScalar *pivot;
+    trs_lu_info facts;
     trs_mat m;
     PetscFunctionBegin;
     if (*rc || !trs_petsc_incomplete(F)) PetscFunctionReturn(0);
+    TrsPetscCall(trs_lu_peek_info(f->lu, &facts));
+    if (facts.block) PetscFunctionReturn(0);
     if (f->options.device != TRS_HOST && stay) PetscFunctionReturn(0);
     if (info->shifttype == (PetscReal)MAT_SHIFT_INBLOCKS) PetscFunctionReturn(0);
     TrsPetscCall(trs_lu_factors(f->lu, &m, NULL, NULL, NULL, NULL));

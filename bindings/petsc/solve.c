@@ -111,7 +111,7 @@ static PetscErrorCode make_transposed(Mat F)
     trs_lu_info facts;
     PetscFunctionBegin;
     TrsPetscCall(trs_lu_get_info(f->lu, &facts));
-    if (f->transposed || !facts.u) PetscFunctionReturn(0);
+    if (f->transposed || (!facts.u && !facts.block)) PetscFunctionReturn(0);
     PetscCall(PetscObjectStateGet((PetscObject)f->A, &state));
     PetscCheck(
         state == f->state, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,

@@ -53,7 +53,8 @@ same() {
 }
 
 build_tutorials() {
-    for program in ksp/ksp/tutorials/ex2 ksp/ksp/tutorials/ex10 ksp/ksp/tutorials/ex50 snes/tutorials/ex19; do
+    for program in ksp/ksp/tutorials/ex2 ksp/ksp/tutorials/ex10 ksp/ksp/tutorials/ex50 ksp/ksp/tutorials/ex56 \
+        snes/tutorials/ex19; do
         expect 0 "$program is built" build "$(basename $program)" "$(dirname $program)"
     done
     "$compare" -matrix "$here/bfwa62.mtx" -write unsymmetric.bin >out && "$compare" -matrix "$here/1138_bus.mtx" \

@@ -45,6 +45,14 @@ if have_tutorials; then
         same $processes -sub_pc_factor_mat_solver_type ./ex50 -da_grid_x 20 -da_grid_y 20 -ksp_type gmres \
             -pc_type asm -sub_pc_type ilu -dm_mat_type aij
     done
+    same 1 -pc_factor_mat_solver_type ./ex56 -ne 9 -ksp_type gmres -pc_type ilu
+    same 1 -pc_factor_mat_solver_type ./ex56 -ne 5 -ksp_type bicg -pc_type ilu
+    same 1 -pc_factor_mat_solver_type ./ex56 -ne 5 -ksp_type gmres -pc_type ilu -pc_factor_shift_type nonzero
+    for option in '' '-pc_factor_zeropivot 1e-12' '-mat_trisolve_solver cpu-serial'; do
+        expect 0 "three unknowns a node $option" ./ex56 $checked -ne 5 -ksp_type gmres -pc_type ilu \
+            -pc_factor_mat_solver_type trisolve -ksp_view $option
+        says out "trisolve-sparse .*ILU\\(0\\)$([ "$option" ] || echo ', blocks of 3'), ordering natural"
+    done
     [ "$complete" = 0 ] ||
         same 1 -pc_factor_mat_solver_type ./ex19 -da_refine 2 -lidvelocity 100 -ksp_type gmres -pc_type lu
     expect 0 'a nonlinear problem with the options of the issue' on 2 ./ex19 $checked -da_refine 2 -pc_type bjacobi \

@@ -415,11 +415,12 @@ int trs_klu_order_try_metis(trs_lu *lu, const trs_csc *A, trs_klu_order *o,
     return rc == TRS_ESUPPORT ? TRS_OK : rc;
 }
 
-/* s = A + A', and what A is like.  column is scratch, then the identity. */
+/* s = A + A', and what A is like.  Most of the diagonal missing, rows are matched instead.  column is scratch, then the identity. */
 static int look_at(trs_lu *lu, const trs_csc *A, int64_t *column, pattern *s, trs_klu_order *o)
 {
     o->diagonals = (double)diagonals(A, column) / (double)A->n;
     for (int64_t i = 0; i < A->n; i++) column[i] = i;
+    if (o->diagonals < 0.5) return TRS_OK;
     const pattern a = pattern_of(A);
     const int rc = join(lu, &a, s);
     if (!rc) o->symmetry = symmetry_of(A, s);

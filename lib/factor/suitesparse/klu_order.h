@@ -8,7 +8,8 @@
 typedef struct trs_klu_order {
     const char *name; /* "AMD", ...: a constant */
     int64_t *P, *Q;   /* [n] each */
-    double symmetry;  /* the share of the entries of A off the diagonal that have a mirror image */
+    /* the share of the entries of A off the diagonal that have a mirror image; 0 if most of the diagonal is missing */
+    double symmetry;
     double diagonals; /* the share of the rows of A that have a diagonal entry */
     /* If all pivots stay on the diagonal of A(P, Q), and its pattern were symmetric: */
     double entries; /* of L + U - I */
