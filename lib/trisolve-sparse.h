@@ -1559,7 +1559,8 @@ TRS_API void trs_lu_work_destroy(trs_lu_work *work);
  * incomplete and imported factors, the function does not refine; trs_lu_refine does.
  *
  * On the host, the factors of trs_factor stay where they were computed until plans are needed.
- * The first 8 right-hand sides are solved there, as plans cost as much as 5 to 20 solves.  Such an
+ * The first 8 right-hand sides, or 24 with pivots on the diagonal ("static pivots"), are solved
+ * there unless more than 8 come at a time, as plans cost as much as 5 to 50 solves.  Such an
  * x is refined, with a residual of twice the precision, if its backward error exceeds the limit
  * above, or with trs_options.solves = 1 twice the machine precision.  Its bits differ from those
  * of later solves, unless trs_options.bitwise is set.  The solve after them copies L and U and

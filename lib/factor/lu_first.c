@@ -1,11 +1,12 @@
 /* lu_first.c: the first solves with complete factors, which whoever made them does itself.
  *
- *     A --numeric--> L, U in the library or in fronts --FEW columns--> x
+ *     A --numeric--> L, U in the library or in fronts --a few columns--> x
  *                          |
  *                          + settle, before any other use --> copies of L and U, two plans --> x
  *
- * To copy L and U and to make their plans takes as long as 5 to 20 solves by the library.  So factors on the host wait there until
- * FEW columns were solved, or a caller wants what only plans or copies have: a work space, L and U, facts.  Whoever solves once, as
+ * To copy L and U and to make their plans takes as long as 5 to 20 solves by a library, and 14 to 53 by fronts, which solve nearly as
+ * fast as plans.  So factors on the host wait there until FEW or FEW_BY_FRONTS columns were solved, or a caller wants what only plans
+ * or copies have: a work space, L and U, facts, or many columns at a time.  Whoever solves once, as
  * most do, pays for no plans, and whoever solves often pays twice the least possible at most.  An update of factors that were used
  * makes the plans as well, because the kernels for known pivots need L and U (again/again.c).
  *
@@ -31,8 +32,9 @@
 #include <string.h>
 
 enum {
-    FEW = 8,     /* columns that the library solves */
-    STEPS = 3,   /* of refinement at most; nearly always one */
+    FEW = 8,            /* columns that the library solves, and at most so many at a time */
+    FEW_BY_FRONTS = 24, /* that fronts solve */
+    STEPS = 3,          /* of refinement at most; nearly always one */
     ACCURATE = 2 /* machine precisions: an announced x with this backward error is not refined */
 };
 
@@ -292,7 +294,8 @@ static int solve_or_settle(trs_lu *lu, trs_op op, int nrhs, trs_view b, trs_view
     int rc = TRS_OK;
     const bool conjugate = lu->f.cholesky && op == TRS_T && trs_is_complex(lu->dtype);
     const bool fits = own && !conjugate;
-    *done = fits && nrhs <= FEW - lu->solved;
+    const int few = lu->f.symbolic ? FEW_BY_FRONTS : FEW;
+    *done = fits && nrhs <= FEW && nrhs <= few - lu->solved;
     if (!*done) rc = settle(lu);
     if (rc == TRS_EMEM && fits) {
         trs_forget();
@@ -300,7 +303,7 @@ static int solve_or_settle(trs_lu *lu, trs_op op, int nrhs, trs_view b, trs_view
         *done = true;
     }
     if (rc || !*done) return rc;
-    lu->solved = (int)trs_min(lu->solved + nrhs, FEW);
+    lu->solved = (int)trs_min(lu->solved + nrhs, few);
     return solve_columns(lu, op, nrhs, b, x, rough);
 }
 
