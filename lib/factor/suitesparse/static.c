@@ -24,8 +24,6 @@
 /* Flops for each entry of the factors from which fronts take less time than KLU or UMFPACK.  With fewer, as in circuits, listing the
  * pattern takes about as long as KLU's factors. */
 static const double FLOPS_AN_ENTRY = 30;
-/* Flops for each entry of L, and entries of L for each of A, from which METIS pays on the host, as in CHOLMOD. */
-static const double METIS_FLOPS = 500, METIS_FILL = 5;
 /* How small a number on the diagonal may be, relative to the largest of its column. */
 static const double WEAK = 1e-2;
 /* Entries of A + A' for each entry of A. */
@@ -77,6 +75,9 @@ static bool host_should(const trs_lu *lu, const trs_csc *A)
 /* ---- analysis ---------------------------------------------------------------------------------------- */
 
 #ifdef HAVE_KLU
+
+/* Flops for each entry of L, and entries of L for each of A, from which METIS pays on the host, as in CHOLMOD. */
+static const double METIS_FLOPS = 500, METIS_FILL = 5;
 
 /* Entries of A + A'; A has all of its diagonal. */
 static double joined_entries(const trs_csc *A, const trs_klu_order *o)

@@ -5,6 +5,7 @@
 #include "tests/common/full.h"
 
 #include "factor/suitesparse/factor.h"
+#include "factor/suitesparse/klu_order.h"
 #include "trisolve-suitesparse.h"
 
 enum { N = 60 };
@@ -33,6 +34,10 @@ static bool suits(const full *A)
     void *data = analysed(&lu, A, false, false, &csc);
     trs_method_static.release(&lu, data);
     trs_lu_csc_free(&lu, &csc);
+#ifdef HAVE_KLU
+    if (lu.order) trs_klu_order_free(&lu, lu.order);
+    trs_lu_free(&lu, lu.order);
+#endif
     return data != NULL;
 }
 
