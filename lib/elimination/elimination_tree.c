@@ -1,12 +1,10 @@
 /* elimination_tree.c: the elimination tree by compressed paths, and column counts by the leaves of row subtrees.
  *
  * Row i of the factor has an entry in each column of a subtree with the root i, whose leaves are columns where row i of A has an
- * entry.  Of the nodes in postorder, j is such a leaf if the last one was outside of the subtree of j.  A column has an entry for each
- * row whose subtree it is in: walking through leaves and least common ancestors of neighbouring ones counts them by differences,
- *
- *     entries of column j = sum over the subtree of j of (leaves - common ancestors - children's way to their parent)
- *
- * so that no row is ever walked along. */
+ * entry.  In postorder, j is a leaf if the leaf before it is outside of the subtree of j.  So column j has an entry for each row
+ * with a leaf in the subtree of j, as long as that row has not ended below.  Each leaf of a row adds one to its column, and takes
+ * one from the least common ancestor of it and the leaf before, and each column takes one from its parent for the row that ends in
+ * it.  The sums over subtrees are the counts, and no row is walked along. */
 #include "config.h"
 
 #include "elimination_tree.h"
@@ -55,19 +53,6 @@ static void find_postorder(int32_t n, const int32_t *parent, int32_t *head, int3
     }
 }
 
-/* The least common ancestor of k and the node of the postorder that was reached. */
-static int32_t common_ancestor(int32_t *ancestor, int32_t k)
-{
-    int32_t top = k;
-    while (ancestor[top] != top) top = ancestor[top];
-    while (ancestor[k] != top) {
-        const int32_t next = ancestor[k];
-        ancestor[k] = top;
-        k = next;
-    }
-    return top;
-}
-
 typedef struct leaves {
     int32_t *first;    /* [n] the smallest number in postorder of a node's subtree */
     int32_t *last;     /* [n] of a row: first of its last leaf; -1: it has none yet */
@@ -81,7 +66,8 @@ static void add_entry(const leaves *w, int32_t i, int32_t j, int32_t *count)
     if (i <= j || w->first[j] <= w->last[i]) return;
     const int32_t previous = w->previous[i];
     count[j]++;
-    if (previous >= 0) count[common_ancestor(w->ancestor, previous)]--;
+    if (previous >= 0)
+        count[trs_last_of(w->ancestor, previous)]--; /* their least common ancestor */
     w->last[i] = w->first[j];
     w->previous[i] = j;
 }

@@ -19,4 +19,17 @@ void trs_elimination_tree(int32_t n, const int64_t *ptr, const int32_t *adj, int
 void trs_column_counts(int32_t n, const int64_t *ptr, const int32_t *adj, const int32_t *parent,
                        int32_t *count, int32_t *scratch);
 
+/* The last of k, up [k], up [up [k]], ..., whose own entry is itself; the path to it becomes shorter. */
+static inline int32_t trs_last_of(int32_t *up, int32_t k)
+{
+    int32_t top = k;
+    while (up[top] != top) top = up[top];
+    while (up[k] != top) {
+        const int32_t next = up[k];
+        up[k] = top;
+        k = next;
+    }
+    return top;
+}
+
 #endif

@@ -88,16 +88,9 @@ static int64_t area(int64_t cols, int64_t rows)
     return cols * (cols + 1) / 2 + cols * rows;
 }
 
-static int32_t last_of(making *m, int32_t k)
+static int32_t last_of(const making *m, int32_t k)
 {
-    int32_t top = k;
-    while (m->into[top] != top) top = m->into[top];
-    while (m->into[k] != top) {
-        const int32_t next = m->into[k];
-        m->into[k] = top;
-        k = next;
-    }
-    return top;
+    return trs_last_of(m->into, k);
 }
 
 /* May so many zeros be stored in a supernode?  A narrow one costs a device a launch whatever it holds, so it may have

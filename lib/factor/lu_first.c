@@ -6,8 +6,8 @@
  *
  * To copy L and U and to make their plans takes as long as 5 to 20 solves by a library, and 14 to 53 by fronts, which solve nearly as
  * fast as plans.  So factors on the host wait there until FEW or FEW_BY_FRONTS columns were solved, or a caller wants what only plans
- * or copies have: a work space, L and U, facts, or many columns at a time.  Whoever solves once, as
- * most do, pays for no plans, and whoever solves often pays twice the least possible at most.  An update of factors that were used
+ * or copies have: a work space, L and U, facts, many columns at a time.  Whoever solves once, as most do, pays for no plans, and
+ * whoever solves often pays about twice the least possible at most.  An update of factors that were used
  * makes the plans as well, because the kernels for known pivots need L and U (again/again.c).
  *
  * Fronts with pivots on the diagonal have computed L and U with a growth that may be large.  If one step of refinement repairs a

@@ -142,6 +142,27 @@ static void plans_after_few(void **state)
     }
 }
 
+/* More than FEW columns at a time have plans from the first call on. */
+static void plans_for_many_columns(void **state)
+{
+    (void)state;
+    static grid g;
+    static double b[(FEW + 1) * N], x[(FEW + 1) * N];
+    for (int k = FIRST; k < METHODS; k++)
+        for (int nrhs = FEW; nrhs <= FEW + 1; nrhs++) {
+            const trs_factor_options opt = {.method = method_at(k)};
+            trs_lu_info info;
+            trs_lu *lu;
+            make(&g, TRS_F64, !takes_any_matrix(method_at(k)), false);
+            assert_int_equal(trs_factor(&lu, &g.m, &opt), TRS_OK);
+            for (int i = 0; i < nrhs * N; i++) b[i] = 1;
+            assert_int_equal(trs_lu_solve(lu, TRS_N, nrhs, b, N, x, N, NULL), TRS_OK);
+            assert_int_equal(trs_lu_peek_info(lu, &info), TRS_OK);
+            assert_int_equal(info.l != NULL, nrhs > FEW);
+            trs_lu_destroy(lu);
+        }
+}
+
 /* b = A y for small integers y, exactly if the numbers of A are few bits, as here after rounding them to single precision. */
 static void round_values(grid *g, trs_dtype t)
 {
@@ -390,7 +411,7 @@ int main(void)
         cmocka_unit_test(same_bits),       cmocka_unit_test(all_ops),
         cmocka_unit_test(accurate),        cmocka_unit_test(more_solves),
         cmocka_unit_test(threads),         cmocka_unit_test(out_of_memory),
-        cmocka_unit_test(plans_after_few),
+        cmocka_unit_test(plans_after_few), cmocka_unit_test(plans_for_many_columns),
     };
     return cmocka_run_group_tests_name("lu_first", tests, NULL, NULL);
 }
