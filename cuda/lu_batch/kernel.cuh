@@ -1,14 +1,15 @@
 /* kernel.cuh: factor and solve a system with the threads of a warp or a block.
  *
  * A system's L + U, y and z are in shared memory if they fit, else in device memory.  Values of A go to their places; then each
- * entry is computed as its sum of products, level by level, with a barrier for the threads of the system between two levels.
- * Substitution is the same with rows for entries, and y for the second factor of a product.  Each entry, and each row, is
- * computed by lanes of one warp in one order, so the bits are the same each time, and no system knows of another one.
+ * entry is computed as its sum of products.  Each warp of the system has its own stream of tasks (lib/lu_batch/schedule.h), with
+ * barriers for the threads of the system between two steps.  Substitution is the same with rows for entries, and y for the second
+ * factor of a product.  Each entry, and each row, is computed by lanes of one warp in one order, so the bits are the same each
+ * time, and no system knows of another one.
  *
- * Nothing waits but for barriers that all threads of the system pass: the number of levels and tasks is the same for all.
+ * Nothing waits but for barriers that all threads of the system pass: each warp passes as many as the list has steps.
  * Bytes: of each system its values, b and x; the schedule is read by all systems and stays in the L2 cache.  What limits it is
- * the latency of a level: its tasks, list bounds and first pairs do not depend on numbers, so they are fetched before the
- * barrier. */
+ * the latency of a step.  Tasks and their first quads do not depend on numbers, so a warp reads those of its next task, and the
+ * head of the one after it, before it begins with a task. */
 #ifndef TRS_LU_BATCH_KERNEL_CUH
 #define TRS_LU_BATCH_KERNEL_CUH
 
@@ -48,85 +49,185 @@ template <class C> __device__ inline double batch_size(C a)
     return fabs((double)a.x) + fabs((double)a.y);
 }
 
-/* ---- sums level by level -------------------------------------------------------------------------- */
-
-template <class PAIR> struct batch_pair;
-template <> struct batch_pair<uint32_t> {
-    uint32_t both;
-    __device__ int a() const { return both & 0xffff; }
-    __device__ int b() const { return both >> 16; }
-};
-template <> struct batch_pair<int2> {
-    int2 both;
-    __device__ int a() const { return both.x; }
-    __device__ int b() const { return both.y; }
-};
-
-/* What a lane knows of its part of a task before it reads any number. */
-template <class PAIR> struct batch_part {
-    int log, item, by, q, end; /* item < 0: none */
-    batch_pair<PAIR> pair;
-};
-
-template <class PAIR>
-__device__ inline batch_part<PAIR> fetch(const batch_list &l, int task, int end)
+/* The size of a number, of which the lower half of the bits may be missing, as bits that are ordered as sizes are. */
+__device__ inline unsigned size_bits(float a)
 {
-    batch_part<PAIR> p = {};
-    p.item = -1;
-    if (task >= end) return p;
-    const int2 t = l.task[task];
-    const int lane = threadIdx.x % 32, mine = lane >> (t.y & 255);
-    p.log = t.y & 255;
-    if (mine >= t.y >> 8) return p;
-    const int m = t.x + mine;
-    p.item = l.item[m];
-    p.by = l.by[m];
-    p.q = l.begin[m] + (lane & ((1 << p.log) - 1));
-    p.end = l.begin[m + 1];
-    if (p.q < p.end) p.pair = ((const batch_pair<PAIR> *)l.pair)[p.q];
-    return p;
+    return (unsigned)__float_as_int(a) & 0x7fffffff;
+}
+__device__ inline unsigned size_bits(double a)
+{
+    return (unsigned)__double2hiint(a) & 0x7fffffff;
+}
+__device__ inline unsigned size_bits(float2 a)
+{
+    return size_bits(fabsf(a.x) + fabsf(a.y));
+}
+__device__ inline unsigned size_bits(double2 a)
+{
+    return size_bits(fabs(a.x) + fabs(a.y));
+}
+__device__ inline double size_of_bits(unsigned bits, float)
+{
+    return (double)__int_as_float((int)bits);
+}
+__device__ inline double size_of_bits(unsigned bits, double)
+{
+    return __hiloint2double((int)bits, 0);
 }
 
-/* The sum of a part of a task, in all lanes of its item; each (product) is called for every product. */
-template <class T, class PAIR, class E>
-__device__ inline T sum_part(const batch_list &l, batch_part<PAIR> p, bool conj, const T *x,
-                             const T *y, E each)
+/* ---- sums step by step ------------------------------------------------------------------------------ */
+
+enum { QUAD = TRS_LU_BATCH_QUAD };
+
+/* Four pairs of places; if l is late (schedule.h), as it is in shared memory, also the places of 1 / u(k, k). */
+template <bool NARROW, bool LATE> struct batch_quad;
+
+/* What is no pair is places of zeros. */
+template <bool LATE> struct batch_quad<true, LATE> {
+    uint4 pair;
+    uint2 pivot;
+    __device__ batch_quad(const batch_list &l, int k) : pair(((const uint4 *)l.pair)[k])
+    {
+        if constexpr (LATE) pivot = ((const uint2 *)l.pivot)[k];
+    }
+    __device__ unsigned both(int j) const
+    {
+        const unsigned low = j == 0 ? pair.x : pair.y, high = j == 2 ? pair.z : pair.w;
+        return j < 2 ? low : high;
+    }
+    __device__ bool has(int) const { return true; }
+    __device__ int a(int j) const { return (int)(both(j) & 0xffff); }
+    __device__ int b(int j) const { return (int)(both(j) >> 16); }
+    __device__ int by(int j) const
+    {
+        const unsigned two = j < 2 ? pivot.x : pivot.y;
+        return (int)(j % 2 ? two >> 16 : two & 0xffff);
+    }
+};
+
+template <> struct batch_quad<false, false> {
+    int4 low, high;
+    __device__ batch_quad(const batch_list &l, int k)
+        : low(((const int4 *)l.pair)[2 * (int64_t)k]),
+          high(((const int4 *)l.pair)[2 * (int64_t)k + 1])
+    {
+    }
+    __device__ int4 two(int j) const { return j < 2 ? low : high; }
+    __device__ bool has(int j) const { return a(j) >= 0; }
+    __device__ int a(int j) const { return j % 2 ? two(j).z : two(j).x; }
+    __device__ int b(int j) const { return j % 2 ? two(j).w : two(j).y; }
+};
+
+/* What a lane knows of its part of a task before it reads any number.  Lanes that the task has no use for do what the last one
+ * does that it has a use for, but store nothing. */
+template <bool NARROW, bool LATE> struct batch_part {
+    int waits, size; /* as in trs_lu_batch_task */
+    int item, by;
+    int quad;                       /* of this lane in the first round */
+    batch_quad<NARROW, LATE> pairs; /* of that round */
+    __device__ batch_part(const batch_list &l, int4 task)
+        : waits(task.z), size(task.w), item(l.item[task.x + (used_lane() >> log())]),
+          by(l.by[task.x + (used_lane() >> log())]), quad(task.y + used_lane()), pairs(l, quad)
+    {
+    }
+    __device__ int log() const { return size & 7; }
+    __device__ int used() const { return (size >> 3 & 63) << log(); } /* lanes */
+    __device__ int used_lane() const { return min((int)(threadIdx.x % 32), used() - 1); }
+    __device__ int rounds() const { return (int)((unsigned)size >> 9); }
+    __device__ bool stores() const /* the first lane of each item */
+    {
+        const int lane = threadIdx.x % 32;
+        return lane < used() && (lane & ((1 << log()) - 1)) == 0;
+    }
+};
+
+/* s and some products of a quad, whose numbers are all read before the first is used. */
+template <int COUNT, bool NARROW, bool LATE, class T, class E>
+__device__ inline T sum_some(const batch_quad<NARROW, LATE> &pairs, int from, bool conj, const T *x,
+                             const T *y, T s, E each)
 {
-    T s = number<T>(0);
-    while (p.item >= 0 && p.q < p.end) {
-        const batch_pair<PAIR> pair = p.pair;
-        p.q += 1 << p.log;
-        if (p.q < p.end) p.pair = ((const batch_pair<PAIR> *)l.pair)[p.q];
-        const T product = conj_if(conj, x[pair.a()]) * y[pair.b()];
+    T u[COUNT], v[COUNT], w[COUNT];
+#pragma unroll
+    for (int j = 0; j < COUNT; j++) {
+        if (!pairs.has(from + j)) {
+            u[j] = v[j] = w[j] = number<T>(0);
+            continue;
+        }
+        u[j] = x[pairs.a(from + j)];
+        v[j] = y[pairs.b(from + j)];
+        if constexpr (LATE) w[j] = x[pairs.by(from + j)];
+    }
+#pragma unroll
+    for (int j = 0; j < COUNT; j++) {
+        if constexpr (LATE) u[j] = u[j] * w[j];
+        const T product = conj_if(conj, u[j]) * v[j];
         each(product);
         s = s + product;
     }
-    for (int by = (1 << p.log) / 2; by > 0; by /= 2) s = s + shuffle_xor(s, by);
     return s;
 }
 
-/* Calls finish (item, by, sum) for all items, a level after the other. */
-template <class T, class PAIR, bool WARPS, class E, class F>
-__device__ inline void sum_lists(const batch_list &l, team<WARPS> g, bool conj, const T *x,
-                                 const T *y, E each, F finish)
+template <bool NARROW, bool LATE, class T, class E>
+__device__ inline T sum_quad(const batch_quad<NARROW, LATE> &pairs, bool conj, const T *x,
+                             const T *y, T s, E each)
 {
-    const int warp = g.me / 32, warps = g.size / 32, lane = g.me % 32;
-    int begin = 0, end = l.levels > 0 ? l.level[1] : 0;
-    batch_part<PAIR> next = fetch<PAIR>(l, warp, end);
-    for (int level = 0; level < l.levels; level++) {
-        for (int t = begin + warp; t < end; t += warps) {
-            const batch_part<PAIR> p = next;
-            next = fetch<PAIR>(l, t + warps, end);
-            const T s = sum_part<T>(l, p, conj, x, y, each);
-            if (p.item >= 0 && (lane & ((1 << p.log) - 1)) == 0) finish(p.item, p.by, s);
+    constexpr int COUNT = sizeof(T) > 8 ? QUAD / 2 : QUAD; /* registers */
+#pragma unroll
+    for (int from = 0; from < QUAD; from += COUNT)
+        s = sum_some<COUNT>(pairs, from, conj, x, y, s, each);
+    return s;
+}
+
+/* The sum of a task's item, in all of its lanes; each (product) is called for every product. */
+template <bool NARROW, bool LATE, class T, class E>
+__device__ inline T sum_part(const batch_list &l, const batch_part<NARROW, LATE> &p, bool conj,
+                             const T *x, const T *y, E each)
+{
+    T s = number<T>(0);
+    if (p.rounds() == 1) {
+        s = sum_quad(p.pairs, conj, x, y, s, each);
+    } else {
+        batch_quad<NARROW, LATE> next(l, p.quad + p.used());
+        s = sum_quad(p.pairs, conj, x, y, s, each);
+        for (int round = 2; round < p.rounds(); round++) {
+            const batch_quad<NARROW, LATE> now = next;
+            next = batch_quad<NARROW, LATE>(l, p.quad + round * p.used());
+            s = sum_quad(now, conj, x, y, s, each);
         }
-        begin = end;
-        if (level + 1 < l.levels) {
-            end = l.level[level + 2];
-            next = fetch<PAIR>(l, begin + warp, end);
-        }
-        g.wait();
+        s = sum_quad(next, conj, x, y, s, each);
     }
+#pragma unroll 1
+    for (int by = (1 << p.log()) / 2; by > 0; by /= 2) s = s + shuffle_xor(s, by);
+    return s;
+}
+
+/* own [item] = finish (item, by, own [item] - sum, times) for all items; times: x [by], or 1; 1 if l is late. */
+template <bool NARROW, bool LATE, bool WARPS, class T, class E, class F>
+__device__ inline void sum_lists(const batch_list &l, team<WARPS> g, bool conj, const T *x, T *own,
+                                 E each, F finish)
+{
+    const int begin = l.stream[g.me / 32], last = l.stream[g.me / 32 + 1] - 1;
+    const int4 *tasks = (const int4 *)l.task;
+    int left = l.steps;
+    if (begin <= last) {
+        batch_part<NARROW, LATE> next(l, tasks[begin]);
+        int4 later = tasks[min(begin + 1, last)];
+        for (int task = begin; task <= last; task++) {
+            const batch_part<NARROW, LATE> p = next;
+            next = batch_part<NARROW, LATE>(l, later);
+            later = tasks[min(task + 2, last)];
+            left -= p.waits;
+#pragma unroll 1
+            for (int k = p.waits; k > 0; k--) g.wait();
+            __syncwarp(); /* what the last task has stored is visible */
+            T mine = own[p.item], times = number<T>(1);
+            if (!LATE && p.by >= 0) times = x[p.by];
+            const T s = sum_part(l, p, conj, x, own, each);
+            if (p.stores()) own[p.item] = finish(p.item, p.by, mine - s, times);
+        }
+    }
+#pragma unroll 1
+    for (; left > 0; left--) g.wait();
 }
 
 /* ---- factorisation --------------------------------------------------------------------------------- */
@@ -182,28 +283,34 @@ static __device__ inline void note_largest(unsigned long long *most, double mine
     if (threadIdx.x % 32 == 0) atomicMax(most, (unsigned long long)__double_as_longlong(mine));
 }
 
-template <class T, class PAIR, bool WARPS>
+template <class T, bool NARROW, bool WARPS>
 static __device__ inline void factor_system(const batch_call &c, team<WARPS> g, int64_t k,
                                             const T *a, T *lu, batch_found *found)
 {
     if (g.me == 0) *found = batch_found{0, 0, c.n};
     const double largest = read_matrix(c, g, a, lu);
-    double growth = 0;
-    sum_lists<T, PAIR>(
-        c.list[TRS_LU_BATCH_ELIMINATION], g, false, lu, lu,
-        [&](T product) { growth = fmax(growth, batch_size(product)); },
-        [&](int p, int by, T s) {
-            T v = lu[p] - s;
-            growth = fmax(growth, batch_size(v));
-            bool good = is_finite(v);
-            if (by == p) v = number<T>(1) / v;
-            else if (by >= 0) v = v * lu[by];
-            good = good && is_finite(v);
-            if (!good) atomicMin(&found->first, row_at(c, p));
-            lu[p] = v;
+    unsigned growth = 0;
+    const batch_list &list = c.list[TRS_LU_BATCH_ELIMINATION];
+    const auto check = [&](bool good, int p) {
+        if (!good) atomicMin(&found->first, row_at(c, p));
+    };
+    sum_lists<NARROW, NARROW>(
+        list, g, false, (const T *)lu, lu,
+        [&](T product) { growth = max(growth, size_bits(product)); },
+        [&](int p, int by, T v, T times) {
+            growth = max(growth, size_bits(v));
+            check(is_finite(v), p);
+            if (by == p) return number<T>(1) / v;
+            return NARROW ? v : v * times;
         });
+    for (int m = g.me; m < list.items; m += g.size) {
+        const int p = list.item[m], by = list.by[m];
+        if (by < 0) continue;
+        if (NARROW && by != p) lu[p] = lu[p] * lu[by];
+        check(is_finite(lu[p]), p);
+    }
     note_largest(&found->largest, largest);
-    note_largest(&found->growth, growth);
+    note_largest(&found->growth, size_of_bits(growth, real_part(number<T>(0))));
     g.wait();
     if (g.me > 0) return;
     const double most = __longlong_as_double((long long)found->largest);
@@ -217,25 +324,22 @@ static __device__ inline void factor_system(const batch_call &c, team<WARPS> g, 
 
 /* ---- solves ---------------------------------------------------------------------------------------- */
 
-template <class T, class PAIR, bool WARPS>
+template <class T, bool NARROW, bool WARPS>
 static __device__ inline void substitute(const batch_call &c, team<WARPS> g, int which, const T *lu,
                                          T *y)
 {
     const bool conj = c.op == TRS_H;
-    sum_lists<T, PAIR>(
+    sum_lists<NARROW, false>(
         c.list[which], g, conj, lu, y, [](T) {},
-        [&](int i, int by, T s) {
-            const T v = y[i] - s;
-            y[i] = by >= 0 ? conj_if(conj, lu[by]) * v : v;
-        });
+        [&](int, int, T v, T times) { return conj_if(conj, times) * v; });
 }
 
-template <class T, class PAIR, bool WARPS>
+template <class T, bool NARROW, bool WARPS>
 static __device__ inline void solve_triangles(const batch_call &c, team<WARPS> g, const T *lu, T *y)
 {
     const bool n = c.op == TRS_N;
-    substitute<T, PAIR>(c, g, n ? TRS_LU_BATCH_LOWER : TRS_LU_BATCH_UPPER_T, lu, y);
-    substitute<T, PAIR>(c, g, n ? TRS_LU_BATCH_UPPER : TRS_LU_BATCH_LOWER_T, lu, y);
+    substitute<T, NARROW>(c, g, n ? TRS_LU_BATCH_LOWER : TRS_LU_BATCH_UPPER_T, lu, y);
+    substitute<T, NARROW>(c, g, n ? TRS_LU_BATCH_UPPER : TRS_LU_BATCH_LOWER_T, lu, y);
 }
 
 template <class T> static __device__ inline T scaled(T v, bool scales, double by)
@@ -284,7 +388,7 @@ static __device__ inline void note_worst(unsigned long long *most, double mine)
     atomicMax(most, (unsigned long long)__double_as_longlong(mine) & 0x7fffffffffffffffull);
 }
 
-template <class T, class PAIR, bool WARPS>
+template <class T, bool NARROW, bool WARPS>
 static __device__ inline void refine(const batch_call &c, team<WARPS> g, int64_t k, int r,
                                      bool good, const T *a, const T *lu, T *y, T *z,
                                      batch_found *found)
@@ -292,7 +396,7 @@ static __device__ inline void refine(const batch_call &c, team<WARPS> g, int64_t
     for (int step = 0; step < c.s.steps; step++) {
         residual(c, g, k, r, a, y, z);
         g.wait();
-        solve_triangles<T, PAIR>(c, g, lu, z);
+        solve_triangles<T, NARROW>(c, g, lu, z);
         for (int i = g.me; i < c.n; i += g.size) y[i] = y[i] + z[i];
         g.wait();
     }
@@ -306,7 +410,7 @@ static __device__ inline void refine(const batch_call &c, team<WARPS> g, int64_t
     if (good) c.s.omega[k] = __longlong_as_double((long long)found->growth);
 }
 
-template <class T, class PAIR, bool WARPS>
+template <class T, bool NARROW, bool WARPS>
 static __device__ inline void solve_system(const batch_call &c, team<WARPS> g, int64_t k,
                                            const T *a, const T *lu, T *y, T *z, batch_found *found)
 {
@@ -317,8 +421,8 @@ static __device__ inline void solve_system(const batch_call &c, team<WARPS> g, i
     for (int r = 0; r < c.nrhs; r++) {
         for (int i = g.me; i < c.n; i += g.size) y[i] = b_of<T>(c, k, r, i);
         g.wait();
-        solve_triangles<T, PAIR>(c, g, lu, y);
-        refine<T, PAIR>(c, g, k, r, good, a, lu, y, z, found);
+        solve_triangles<T, NARROW>(c, g, lu, y);
+        refine<T, NARROW>(c, g, k, r, good, a, lu, y, z, found);
         T *x = (T *)c.x.p + k * c.s.x_stride + r * c.x.cs;
         for (int i = g.me; i < c.n; i += g.size) {
             const T v = scaled(y[i], !n, c.scale[i]);
@@ -343,22 +447,36 @@ static __device__ inline void copy(team<WARPS> g, int64_t count, const T *from, 
     g.wait();
 }
 
-template <class T, class PAIR, bool WARPS, bool SHARED>
+template <class T, bool NARROW, bool WARPS, bool SHARED>
 static __device__ inline void do_system(const batch_call &c, team<WARPS> g, int64_t k, T *mine,
                                         batch_found *found)
 {
     T *kept = c.kept ? (T *)c.kept + k * c.nnz : NULL;
-    T *lu = !SHARED && kept ? kept : mine, *y = mine + c.nnz, *z = y + c.n;
+    T *lu = !SHARED && kept ? kept : mine, *y = mine + c.nnz + 1, *z = y + c.n + 1;
     const T *a = values_of<T>(c, k);
     if (SHARED && !c.factors) copy(g, c.nnz, kept, lu);
-    if (c.factors) factor_system<T, PAIR>(c, g, k, a, lu, found);
+    if (c.factors) factor_system<T, NARROW>(c, g, k, a, lu, found);
     g.wait(); /* the outcome is written */
     if (SHARED && c.factors && kept) copy(g, c.nnz, (const T *)lu, kept);
-    if (c.solves) solve_system<T, PAIR>(c, g, k, a, lu, y, z, found);
+    if (c.solves) solve_system<T, NARROW>(c, g, k, a, lu, y, z, found);
 }
 
-template <class T, class PAIR, bool WARPS, bool SHARED>
-static __global__ void __launch_bounds__(WARPS ? 32 * BATCH_UNITS : BATCH_THREADS, WARPS ? 8 : 2)
+template <bool WARPS, bool SHARED> static constexpr int batch_most_threads()
+{
+    if (WARPS) return 32 * BATCH_UNITS;
+    return SHARED ? BATCH_THREADS : BATCH_SLOT_THREADS;
+}
+
+/* On an SM, so that the compiler leaves registers for them. */
+template <bool WARPS, bool SHARED> static constexpr int batch_least_blocks()
+{
+    if (WARPS) return 6;
+    return SHARED ? 1 : 2;
+}
+
+template <class T, bool NARROW, bool WARPS, bool SHARED>
+static __global__ void __launch_bounds__(batch_most_threads<WARPS, SHARED>(),
+                                         batch_least_blocks<WARPS, SHARED>())
     batch_kernel(const __grid_constant__ batch_call c)
 {
     __shared__ batch_found found[BATCH_UNITS];
@@ -366,11 +484,13 @@ static __global__ void __launch_bounds__(WARPS ? 32 * BATCH_UNITS : BATCH_THREAD
     const team<WARPS> g = {(int)(WARPS ? threadIdx.x % 32 : threadIdx.x),
                            (int)(WARPS ? 32 : blockDim.x)};
     T *mine = SHARED ? shared_numbers<T>() + unit * c.space : (T *)c.slots + blockIdx.x * c.space;
+    if (g.me == 0) mine[c.nnz] = mine[c.nnz + 1 + c.n] = mine[c.nnz + 2 * (c.n + 1)] = number<T>(0);
+    g.wait();
     for (int64_t k = blockIdx.x * (int64_t)units + unit; k < c.s.count;
          k += gridDim.x * (int64_t)units) {
         if (c.s.mask && !((const unsigned char *)c.s.mask)[k])
             continue; /* all threads of the system do */
-        do_system<T, PAIR, WARPS, SHARED>(c, g, k, mine, &found[unit]);
+        do_system<T, NARROW, WARPS, SHARED>(c, g, k, mine, &found[unit]);
         g.wait();
     }
 }
@@ -380,9 +500,9 @@ static __global__ void __launch_bounds__(WARPS ? 32 * BATCH_UNITS : BATCH_THREAD
 /* Calls f (kernel) with the kernel of this kind. */
 template <class T, class F> static int with_kernel(batch_kind kind, F f)
 {
-    if (kind == BATCH_WARPS) return f(batch_kernel<T, uint32_t, true, true>);
-    if (kind == BATCH_BLOCKS) return f(batch_kernel<T, uint32_t, false, true>);
-    return f(batch_kernel<T, int2, false, false>);
+    if (kind == BATCH_WARPS) return f(batch_kernel<T, true, true, true>);
+    if (kind == BATCH_BLOCKS) return f(batch_kernel<T, true, false, true>);
+    return f(batch_kernel<T, false, false, false>);
 }
 
 /* Lets the kernel have its shared memory, and finds how many blocks an SM takes. */

@@ -40,42 +40,57 @@ static int send(trs_lu_batch_there *b, const V *&to, const V *from, int64_t coun
 
 /* ---- the schedule ------------------------------------------------------------------------------------ */
 
-/* Pairs of 16 bits each. */
-static int send_narrow(trs_lu_batch_there *b, const trs_lu_batch_list *l, batch_list *to)
+/* Places of 16 bits each, `none` where one is -1. */
+static int send_narrow(trs_lu_batch_there *b, const int32_t *place, int64_t count,
+                       const int32_t none[2], const void *&to)
 {
-    uint32_t *pair = (uint32_t *)trs_new(b->ctx, l->pairs, sizeof *pair, "a schedule");
-    const uint32_t *there = NULL;
-    if (!pair) return TRS_EMEM;
-    for (int64_t q = 0; q < l->pairs; q++)
-        pair[q] = (uint32_t)l->pair[2 * q] | (uint32_t)l->pair[2 * q + 1] << 16;
-    const int rc = send(b, there, (const uint32_t *)pair, l->pairs);
-    to->pair = there;
-    trs_free(&b->ctx->mem, pair);
+    uint16_t *narrow = (uint16_t *)trs_new(b->ctx, count, sizeof *narrow, "a schedule");
+    const uint16_t *there = NULL;
+    if (!narrow) return TRS_EMEM;
+    for (int64_t q = 0; q < count; q++)
+        narrow[q] = (uint16_t)(place[q] < 0 ? none[q % 2] : place[q]);
+    const int rc = send(b, there, (const uint16_t *)narrow, count);
+    to = there;
+    trs_free(&b->ctx->mem, narrow);
     return rc;
+}
+
+/* A pair that is none has the zeros behind L + U and, in a substitution, behind y. */
+static int send_places(trs_lu_batch_there *b, const trs_lu_batch_list *l, batch_list *to)
+{
+    const int64_t places = TRS_LU_BATCH_QUAD * l->quads;
+    const int32_t zero = (int32_t)b->call.nnz, zeros[2] = {zero, zero};
+    const int32_t none[2] = {zero, l->pivot ? zero : b->call.n};
+    if (b->shape.kind == BATCH_SLOTS) {
+        const int32_t *pair = NULL;
+        const int rc = send(b, pair, (const int32_t *)l->pair, 2 * places);
+        to->pair = pair;
+        return rc;
+    }
+    const int rc = send_narrow(b, l->pair, 2 * places, none, to->pair);
+    return rc || !l->pivot ? rc : send_narrow(b, l->pivot, places, zeros, to->pivot);
 }
 
 static int send_list(trs_lu_batch_there *b, const trs_lu_batch_list *l, batch_list *to)
 {
-    const int2 *pair = NULL;
-    to->levels = l->levels;
-    int rc = send(b, to->level, (const int32_t *)l->level, l->levels + 1);
-    if (!rc) rc = send(b, to->task, (const int2 *)l->task, l->tasks);
+    to->steps = l->steps;
+    to->items = l->items;
+    int rc = send(b, to->stream, (const int32_t *)l->stream, (int64_t)l->warps + 1);
+    if (!rc) rc = send(b, to->task, (const trs_lu_batch_task *)l->task, l->tasks);
     if (!rc) rc = send(b, to->item, (const int32_t *)l->item, l->items);
     if (!rc) rc = send(b, to->by, (const int32_t *)l->by, l->items);
-    if (!rc) rc = send(b, to->begin, (const int32_t *)l->begin, (int64_t)l->items + 1);
-    if (rc) return rc;
-    if (b->shape.kind != BATCH_SLOTS) return send_narrow(b, l, to);
-    rc = send(b, pair, (const int2 *)l->pair, l->pairs);
-    to->pair = pair;
+    if (!rc) rc = send_places(b, l, to);
     return rc;
 }
 
 static int make_lists(trs_lu_batch_there *b, const trs_lu_batch_rows *rows)
 {
+    const int warps = b->shape.kind == BATCH_WARPS ? 1 : b->shape.threads / TRS_LU_BATCH_WARP;
+    const bool late = b->shape.kind != BATCH_SLOTS; /* device memory is too slow for it */
     int rc = TRS_OK;
     for (int which = 0; which < TRS_LU_BATCH_LISTS && !rc; which++) {
         trs_lu_batch_list l;
-        rc = trs_lu_batch_list_make(b->ctx, rows, which, &l);
+        rc = trs_lu_batch_list_make(b->ctx, rows, which, warps, late, &l);
         if (!rc) rc = send_list(b, &l, &b->call.list[which]);
         trs_lu_batch_list_free(b->ctx, &l);
     }
@@ -124,11 +139,12 @@ static int send_rows(trs_lu_batch_there *b, const trs_lu_batch_rows *r)
 
 /* ---- the shape --------------------------------------------------------------------------------------- */
 
-/* Threads of a system by its entries: half or twice as many take 1.1 to 1.9 times as long (H100). */
-static int threads_for(int64_t nnz)
+/* Threads of a system by its entries, and whether it has an SM alone: half or twice as many take 1.1 to 1.9 times as long. */
+static int threads_for(int64_t nnz, bool alone)
 {
+    if (alone) return BATCH_THREADS;
     if (nnz < 3000) return 64;
-    return nnz < 15000 ? 256 : BATCH_THREADS;
+    return nnz < 15000 ? 256 : 512;
 }
 
 /* Systems of at most so many entries are given a warp. */
@@ -142,11 +158,12 @@ static int choose_shape(const trs_context *ctx, const trs_lu_batch_rows *r, batc
             cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, ctx->device)))
         most = 48 << 10;
     s->space =
-        (r->nnz + 2 * (int64_t)r->n + 1) / 2 * 2; /* in all types a multiple of 16 bytes, or 8 */
+        (r->nnz + 2 * (int64_t)r->n + 4) / 2 * 2; /* in all types a multiple of 16 bytes, or 8 */
     const size_t bytes = (size_t)s->space * size;
-    s->kind = BATCH_SLOTS, s->threads = BATCH_THREADS, s->shared = 0;
-    if (r->nnz > UINT16_MAX || bytes > (size_t)most - 1024) return TRS_OK;
-    s->kind = BATCH_BLOCKS, s->threads = threads_for(r->nnz), s->shared = bytes;
+    s->kind = BATCH_SLOTS, s->threads = BATCH_SLOT_THREADS, s->shared = 0;
+    if (r->nnz >= UINT16_MAX || bytes > (size_t)most - 1024) return TRS_OK;
+    s->kind = BATCH_BLOCKS, s->shared = bytes;
+    s->threads = threads_for(r->nnz, 2 * bytes > (size_t)most);
     if (r->nnz > WARP_ENTRIES || bytes * BATCH_UNITS > (size_t)most - 1024) return TRS_OK;
     s->kind = BATCH_WARPS, s->threads = 32 * BATCH_UNITS, s->shared = bytes * BATCH_UNITS;
     return TRS_OK;

@@ -22,26 +22,29 @@ enum batch_kind {
 enum {
     /* warps of a block of BATCH_WARPS */
     BATCH_UNITS = 4,
-    /* threads of other blocks, at most */
-    BATCH_THREADS = 512,
+    /* threads of a block of BATCH_BLOCKS, at most */
+    BATCH_THREADS = 1024,
+    /* of BATCH_SLOTS */
+    BATCH_SLOT_THREADS = 512,
 };
 
 struct batch_shape {
     batch_kind kind;
     /* of a block */
     int threads;
-    /* numbers of a system besides those that are kept: L + U - I, y, z */
+    /* numbers of a system besides those that are kept: L + U - I, y, z, and a zero behind each of them */
     int64_t space;
     /* bytes of shared memory of a block */
     size_t shared;
 };
 
-/* A trs_lu_batch_list on the device; pairs have 16 bits each in shared memory, else 32. */
+/* A trs_lu_batch_list on the device; places have 16 bits each in shared memory, else 32. */
 struct batch_list {
-    int32_t levels;
-    const int32_t *level, *item, *by, *begin;
-    const int2 *task;
-    const void *pair;
+    int32_t steps;
+    const int32_t *stream, *item, *by;
+    const trs_lu_batch_task *task;
+    const void *pair, *pivot;
+    int32_t items;
 };
 
 /* The entries of A(P, Q) by rows, or by columns: entry [ptr [i]] .. are those of line i. */

@@ -1,17 +1,15 @@
 /* schedule.c: the lists of a batch on a device.
  *
  * The items are found in an order in which each needs earlier ones only, with their lists and levels.  Then they are sorted by
- * level, and by the length of their lists within a level, and dealt out to warps. */
+ * level, and by the length of their lists within a level, and cut into tasks, which are dealt out to warps. */
 #include "config.h"
 
 #include "schedule.h"
-#include "base/debug.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Pairs that a lane sums one after the other, if there are enough lanes. */
-enum { PAIRS_A_LANE = 4, WARP = 32 };
+enum { QUAD = TRS_LU_BATCH_QUAD, WARP = TRS_LU_BATCH_WARP };
 
 typedef struct found { /* items in the order in which they were found */
     int64_t items, pairs;
@@ -22,7 +20,7 @@ typedef struct found { /* items in the order in which they were found */
 
 void trs_lu_batch_list_free(trs_context *ctx, trs_lu_batch_list *l)
 {
-    trs_free_all(&ctx->mem, l->level, l->task, l->item, l->by, l->begin, l->pair);
+    trs_free_all(&ctx->mem, l->stream, l->task, l->item, l->by, l->pair, l->pivot);
     memset(l, 0, sizeof *l);
 }
 
@@ -83,20 +81,23 @@ static int32_t above(int32_t level, int32_t other)
     return level > other ? level : other + 1;
 }
 
-static void level_entries(const trs_lu_batch_rows *r, found *f)
+static void level_entries(const trs_lu_batch_rows *r, bool late, found *f)
 {
     for (int32_t i = 0; i < r->n; i++)
         for (int64_t p = r->ptr[i]; p < r->ptr[i + 1]; p++) {
             int32_t level = 0;
             f->by[p] = p <= r->diag[i] ? (int32_t)r->diag[r->idx[p]] : -1;
-            if (p < r->diag[i]) level = above(level, f->level[f->by[p]]);
-            for (int64_t q = 2 * f->begin[p]; q < 2 * f->begin[p + 1]; q++)
-                level = above(level, f->level[f->pair[q]]);
+            if (p < r->diag[i] && !late) level = above(level, f->level[f->by[p]]);
+            for (int64_t q = f->begin[p]; q < f->begin[p + 1]; q++) {
+                const int32_t l = f->pair[2 * q], u = f->pair[2 * q + 1];
+                level = above(above(level, f->level[l]), f->level[u]);
+                if (late) level = above(level, f->level[f->by[l]]);
+            }
             f->level[p] = level;
         }
 }
 
-static int find_products(trs_context *ctx, const trs_lu_batch_rows *r, found *f)
+static int find_products(trs_context *ctx, const trs_lu_batch_rows *r, bool late, found *f)
 {
     int32_t *where = trs_alloc_zero(&ctx->mem, r->n, sizeof *where);
     int rc = where ? found_new(ctx, r->nnz, f) : TRS_EMEM;
@@ -106,7 +107,7 @@ static int find_products(trs_context *ctx, const trs_lu_batch_rows *r, found *f)
     }
     if (!rc) {
         visit_products(r, where, true, f);
-        level_entries(r, f);
+        level_entries(r, late, f);
     }
     trs_free(&ctx->mem, where);
     if (!where) return trs_fail(TRS_EMEM, "out of memory for the places of a row");
@@ -165,78 +166,198 @@ static int compare(const void *a, const void *b)
     return s->item < t->item ? -1 : 1;
 }
 
-static int log_lanes(int32_t length)
+/* The least lanes of an item with which each has so many quads at most, if a warp has as many. */
+static int log_lanes(int32_t length, int quads)
 {
     int log = 0;
-    while (log < 5 && length > PAIRS_A_LANE << log) log++;
+    while (log < 5 && length > quads * QUAD << log) log++;
     return log;
 }
 
-/* Items first .. of one level that have as many lanes as the first and fit a warp. */
-static int32_t task_size(const key *k, int32_t items, int32_t first)
+/* Items first .. of those before end that have as many lanes as the first and fit a warp. */
+static int32_t task_size(const key *k, int32_t first, int32_t end, int quads)
 {
-    const int log = log_lanes(k[first].length);
+    const int log = log_lanes(k[first].length, quads);
     int32_t size = 1;
-    while (first + size < items && size < WARP >> log && k[first + size].level == k[first].level &&
-           log_lanes(k[first + size].length) == log)
+    while (first + size < end && size < WARP >> log &&
+           log_lanes(k[first + size].length, quads) == log)
         size++;
     return size;
 }
 
-/* Allocates nothing: there is a task for each item at most. */
-static void deal(const key *k, trs_lu_batch_list *l)
+/* One at least, so that a warp has nothing to ask. */
+static int64_t rounds_of(int32_t length, int log)
 {
-    l->levels = l->tasks = 0;
-    for (int32_t first = 0, size; first < l->items; first += size) {
-        size = task_size(k, l->items, first);
-        if (first == 0 || k[first].level != k[first - 1].level) l->level[l->levels++] = l->tasks;
-        l->task[2 * l->tasks] = first;
-        l->task[2 * l->tasks + 1] = size << 8 | log_lanes(k[first].length);
-        l->tasks++;
-    }
-    l->level[l->levels] = l->tasks;
+    return length > 0 ? (length + (QUAD << log) - 1) / (QUAD << log) : 1;
 }
 
-static void copy_lists(const found *f, const key *k, trs_lu_batch_list *l)
+/* Cycles of a task, of each round of quads, and of each time that the lanes of an item add up their sums (H200). */
+enum { TASK = 400, ROUND = 120, ADD = 35, MOST_QUADS = 16 };
+
+/* Cycles that the warps take for the items first .. end - 1, which have one level. */
+static int64_t cycles(const key *k, int32_t first, int32_t end, int quads, int warps)
 {
-    int32_t q = 0;
+    int64_t all = 0, longest = 0;
+    for (int32_t m = first; m < end; m += task_size(k, m, end, quads)) {
+        const int log = log_lanes(k[m].length, quads);
+        const int64_t one = TASK + ROUND * rounds_of(k[m].length, log) + ADD * log;
+        all += one;
+        if (one > longest) longest = one;
+    }
+    return all / warps > longest ? all / warps : longest;
+}
+
+/* How many quads a lane should have, so that the items of a level take the least time: with more lanes an item is done sooner,
+ * with fewer all together take less work. */
+static int choose_quads(const key *k, int32_t first, int32_t end, int warps)
+{
+    int best = 1;
+    int64_t least = cycles(k, first, end, 1, warps);
+    for (int quads = 2; quads <= MOST_QUADS; quads *= 2) {
+        const int64_t now = cycles(k, first, end, quads, warps);
+        if (now < least) best = quads, least = now;
+    }
+    return best;
+}
+
+/* A task as it is found: `waits` is its level, and then the number of its step. */
+typedef struct dealt {
+    trs_lu_batch_task task;
+    int32_t warp;
+} dealt;
+
+/* Cuts the items of a level into tasks. */
+static void cut_level(const key *k, int32_t first, int32_t end, dealt *d, trs_lu_batch_list *l)
+{
+    const int quads = choose_quads(k, first, end, l->warps);
+    for (int32_t m = first, size; m < end; m += size) {
+        const int log = log_lanes(k[m].length, quads);
+        const int64_t rounds = rounds_of(k[m].length, log);
+        size = task_size(k, m, end, quads);
+        d[l->tasks++].task =
+            (trs_lu_batch_task){m, (int32_t)l->quads, l->levels,
+                                (uint32_t)(rounds << 9) | (uint32_t)(size << 3) | (uint32_t)log};
+        l->quads += rounds * (size << log);
+    }
+    l->levels++;
+}
+
+/* l->tasks, l->levels and l->quads. */
+static int cut(const key *k, dealt *d, trs_lu_batch_list *l)
+{
+    for (int32_t first = 0, end; first < l->items; first = end) {
+        end = first + 1;
+        while (end < l->items && k[end].level == k[first].level) end++;
+        cut_level(k, first, end, d, l);
+        if (l->quads > INT32_MAX / (2 * QUAD))
+            return trs_fail(TRS_ESUPPORT, "batch: too many products");
+    }
+    return TRS_OK;
+}
+
+/* Tasks from t on that have one level. */
+static int32_t level_size(const trs_lu_batch_list *l, const dealt *d, int32_t t)
+{
+    int32_t size = 1;
+    while (t + size < l->tasks && d[t + size].task.waits == d[t].task.waits) size++;
+    return size;
+}
+
+/* The step and the warp of each task. */
+static void assign(trs_lu_batch_list *l, dealt *d)
+{
+    bool alone = false; /* the step has one task a level, so far */
+    for (int32_t t = 0, size; t < l->tasks; t += size) {
+        size = level_size(l, d, t);
+        if (!alone || size > 1) l->steps++;
+        alone = size == 1;
+        for (int32_t s = 0; s < size; s++) {
+            d[t + s].task.waits = l->steps - 1;
+            d[t + s].warp = s % l->warps;
+        }
+    }
+}
+
+/* The tasks by their warps.  stream [w+2] counts those of warp w: let stream [w+1] be where they begin, which then moves on
+ * with each of them. */
+static void deal(const dealt *d, int32_t *step, trs_lu_batch_list *l)
+{
+    memset(l->stream, 0, ((size_t)l->warps + 2) * sizeof *l->stream);
+    memset(step, 0, (size_t)l->warps * sizeof *step);
+    for (int32_t t = 0; t < l->tasks; t++) l->stream[d[t].warp + 2]++;
+    for (int32_t w = 0; w < l->warps; w++) l->stream[w + 2] += l->stream[w + 1];
+    for (int32_t t = 0; t < l->tasks; t++) {
+        trs_lu_batch_task *to = &l->task[l->stream[d[t].warp + 1]++];
+        *to = d[t].task;
+        to->waits -= step[d[t].warp];
+        step[d[t].warp] = d[t].task.waits;
+    }
+}
+
+/* The pairs of item m of a task: its lane k of a round has the quad k in them. */
+static void copy_pairs(const found *f, const key *k, const trs_lu_batch_task *t, int32_t m,
+                       trs_lu_batch_list *l)
+{
+    const int64_t lanes = 1 << (t->size & 7), active = (t->size >> 3 & 63) * lanes;
+    for (int64_t p = 0; p < k[t->first + m].length; p++) {
+        const int64_t quad = p / QUAD, lane = m * lanes + quad % lanes;
+        const int64_t to = (t->quad + quad / lanes * active + lane) * QUAD + p % QUAD;
+        const int32_t *from = f->pair + 2 * (f->begin[k[t->first + m].item] + p);
+        l->pair[2 * to] = from[0], l->pair[2 * to + 1] = from[1];
+        if (l->pivot) l->pivot[to] = f->by[from[0]];
+    }
+}
+
+static void copy_items(const found *f, const key *k, trs_lu_batch_list *l)
+{
+    memset(l->pair, 0xff, 2 * QUAD * (size_t)l->quads * sizeof *l->pair);
+    if (l->pivot) memset(l->pivot, 0xff, QUAD * (size_t)l->quads * sizeof *l->pivot);
     for (int32_t m = 0; m < l->items; m++) {
-        const int32_t item = k[m].item;
-        l->item[m] = item;
-        l->by[m] = f->by[item];
-        l->begin[m] = q;
-        memcpy(l->pair + 2 * (int64_t)q, f->pair + 2 * f->begin[item],
-               2 * (size_t)k[m].length * sizeof *l->pair);
-        q += k[m].length;
+        l->item[m] = k[m].item;
+        l->by[m] = f->by[k[m].item];
     }
-    l->begin[l->items] = q;
-    TRS_ASSERT(q == f->pairs);
+    for (int32_t t = 0; t < l->tasks; t++)
+        for (int32_t m = 0; m < (int32_t)(l->task[t].size >> 3 & 63); m++)
+            copy_pairs(f, k, &l->task[t], m, l);
 }
 
-static int sort(trs_context *ctx, const found *f, trs_lu_batch_list *l)
+static int arrays_new(trs_context *ctx, bool late, trs_lu_batch_list *l)
+{
+    l->stream = trs_new(ctx, l->warps + 2, sizeof *l->stream, "a schedule");
+    l->task = trs_new(ctx, l->tasks, sizeof *l->task, "a schedule");
+    l->item = trs_new(ctx, l->items, sizeof *l->item, "a schedule");
+    l->by = trs_new(ctx, l->items, sizeof *l->by, "a schedule");
+    l->pair = trs_new(ctx, 2 * QUAD * l->quads, sizeof *l->pair, "a schedule");
+    if (late) l->pivot = trs_new(ctx, QUAD * l->quads, sizeof *l->pivot, "a schedule");
+    const bool all = l->stream && l->task && l->item && l->by && l->pair;
+    return all && (l->pivot || !late) ? TRS_OK : TRS_EMEM;
+}
+
+static int sort(trs_context *ctx, const found *f, bool late, trs_lu_batch_list *l)
 {
     key *k = trs_new(ctx, f->items, sizeof *k, "the order of a schedule");
-    l->items = (int32_t)f->items, l->pairs = f->pairs;
-    l->level = trs_new(ctx, f->items + 1, sizeof *l->level, "a schedule");
-    l->task = trs_new(ctx, 2 * f->items, sizeof *l->task, "a schedule");
-    l->item = trs_new(ctx, f->items, sizeof *l->item, "a schedule");
-    l->by = trs_new(ctx, f->items, sizeof *l->by, "a schedule");
-    l->begin = trs_new(ctx, f->items + 1, sizeof *l->begin, "a schedule");
-    l->pair = trs_new(ctx, 2 * f->pairs, sizeof *l->pair, "a schedule");
-    const bool good = k && l->level && l->task && l->item && l->by && l->begin && l->pair;
-    for (int32_t m = 0; m < l->items && good; m++)
+    dealt *d = trs_new(ctx, f->items, sizeof *d, "tasks"); /* no task is without an item */
+    int32_t *step = trs_new(ctx, l->warps, sizeof *step, "steps");
+    int rc = k && d && step ? TRS_OK : TRS_EMEM;
+    l->items = (int32_t)f->items;
+    for (int32_t m = 0; m < l->items && !rc; m++)
         k[m] = (key){f->level[m], (int32_t)(f->begin[m + 1] - f->begin[m]), m};
-    if (good) {
+    if (!rc) {
         qsort(k, (size_t)f->items, sizeof *k, compare);
-        copy_lists(f, k, l);
-        deal(k, l);
+        rc = cut(k, d, l);
     }
-    trs_free(&ctx->mem, k);
-    return good ? TRS_OK : TRS_EMEM;
+    if (!rc) rc = arrays_new(ctx, late, l);
+    if (!rc) {
+        assign(l, d);
+        deal(d, step, l);
+        copy_items(f, k, l);
+    }
+    trs_free_all(&ctx->mem, k, d, step);
+    return rc;
 }
 
-int trs_lu_batch_list_make(trs_context *ctx, const trs_lu_batch_rows *r, int which,
-                           trs_lu_batch_list *l)
+int trs_lu_batch_list_make(trs_context *ctx, const trs_lu_batch_rows *r, int which, int warps,
+                           bool late, trs_lu_batch_list *l)
 {
     static const triangle of[] = {[TRS_LU_BATCH_LOWER] = {true, false},
                                   [TRS_LU_BATCH_UPPER] = {false, false},
@@ -244,11 +365,12 @@ int trs_lu_batch_list_make(trs_context *ctx, const trs_lu_batch_rows *r, int whi
                                   [TRS_LU_BATCH_LOWER_T] = {true, true}};
     found f = {0};
     int rc;
-    memset(l, 0, sizeof *l);
+    *l = (trs_lu_batch_list){.warps = warps};
     if (r->nnz > INT32_MAX - 1) return trs_fail(TRS_ESUPPORT, "batch: too many entries");
-    if (which == TRS_LU_BATCH_ELIMINATION) rc = find_products(ctx, r, &f);
+    const bool elimination = which == TRS_LU_BATCH_ELIMINATION;
+    if (elimination) rc = find_products(ctx, r, late, &f);
     else rc = find_rows(ctx, r, of[which], &f);
-    if (!rc) rc = sort(ctx, &f, l);
+    if (!rc) rc = sort(ctx, &f, elimination && late, l);
     found_free(ctx, &f);
     return rc;
 }

@@ -1,4 +1,4 @@
-/* t_schedule.c: the lists of a batch on a device, executed one item after the other: a sequential reference of its kernel.  The
+/* t_schedule.c: the lists of a batch on a device, executed one task after the other: a sequential reference of its kernel.  The
  * factors of A and the solutions are those of elimination in a full matrix. */
 #include "tests/common/full.h"
 
@@ -6,58 +6,106 @@
 #include "lu_batch/schedule.h"
 #include "matrix/whole.h"
 
-enum { N = 180, WARP = 32 };
+enum { N = 180, WARP = TRS_LU_BATCH_WARP, MOST_WARPS = 16 };
 
 static int most_lanes; /* that have shared a list */
+static int most_rounds;
+static bool merged_levels; /* some step had more than one */
 
-/* Calls item (user, place, by, sum), and checks that no pair of a level is written in the same level. */
+typedef struct when { /* an item was written; step < 0: not yet */
+    int32_t step, warp;
+} when;
+
 typedef struct run {
     const trs_lu_batch_list *l;
-    const double *x, *y;
-    int32_t *written; /* [items] level in which it was written, or -1 */
+    double *x, *v;
+    when *written; /* [items] */
     bool elimination;
+    when now;
 } run;
 
-static bool is_ready(const run *r, int32_t level, int64_t pair)
+/* Written in an earlier step, or earlier by the same warp. */
+static bool is_ready(const run *r, int32_t place)
 {
-    const int32_t a = r->l->pair[2 * pair], b = r->l->pair[2 * pair + 1];
-    const bool first = !r->elimination || (r->written[a] >= 0 && r->written[a] < level);
-    return first && r->written[b] >= 0 && r->written[b] < level;
+    const when w = r->written[place];
+    return w.step >= 0 && (w.step < r->now.step || w.warp == r->now.warp);
 }
 
-static double sum(const run *r, int32_t level, int32_t m)
+static double pivot_of(const run *r, int64_t quad, int64_t k)
 {
+    const int32_t place = r->l->pivot[TRS_LU_BATCH_QUAD * quad + k];
+    assert_true(is_ready(r, place));
+    return r->v[place];
+}
+
+/* The sum of item m of a task, in the order of its quads; counts its pairs. */
+static double sum(const run *r, const trs_lu_batch_task *t, int32_t m, int64_t *pairs)
+{
+    const int lanes = 1 << (t->size & 7), active = (int)(t->size >> 3 & 63) * lanes;
     double s = 0;
-    for (int64_t q = r->l->begin[m]; q < r->l->begin[m + 1]; q++) {
-        assert_true(is_ready(r, level, q));
-        s += r->x[r->l->pair[2 * q]] * r->y[r->l->pair[2 * q + 1]];
-    }
+    for (int32_t round = 0; round < (int32_t)(t->size >> 9); round++)
+        for (int64_t k = 0; k < lanes * (int64_t)TRS_LU_BATCH_QUAD; k++) {
+            const int64_t quad = t->quad + round * (int64_t)active + m * lanes;
+            const int32_t *pair = r->l->pair + 2 * (TRS_LU_BATCH_QUAD * quad + k);
+            if (pair[0] < 0) continue;
+            assert_true(!r->elimination || is_ready(r, pair[0]));
+            assert_true(is_ready(r, pair[1]));
+            const double l = r->x[pair[0]] * (r->l->pivot ? pivot_of(r, quad, k) : 1);
+            s += l * r->v[pair[1]];
+            ++*pairs;
+        }
     return s;
 }
 
-/* v = v - sums, with the inverses of pivots from lu. */
+static void execute_task(run *r, const trs_lu_batch_task *t, int64_t *pairs)
+{
+    const int32_t count = t->size >> 3 & 63;
+    const int lanes = 1 << (t->size & 7);
+    double result[WARP];
+    assert_true(count > 0 && count * lanes <= WARP);
+    if (lanes > most_lanes) most_lanes = lanes;
+    if ((int)(t->size >> 9) > most_rounds) most_rounds = (int)(t->size >> 9);
+    for (int32_t m = 0; m < count; m++) {
+        const int32_t at = r->l->item[t->first + m], by = r->l->by[t->first + m];
+        assert_true(r->written[at].step < 0);
+        result[m] = r->v[at] - sum(r, t, m, pairs);
+        if (r->elimination && !r->l->pivot && by >= 0 && by != at) assert_true(is_ready(r, by));
+        if (r->elimination && by == at) result[m] = 1 / result[m];
+        else if (!r->l->pivot && by >= 0) result[m] *= r->x[by];
+    }
+    for (int32_t m = 0; m < count; m++) { /* all lanes have read before one writes */
+        const int32_t at = r->l->item[t->first + m];
+        r->v[at] = result[m];
+        r->written[at] = r->now;
+    }
+}
+
+/* v = v - sums, with the inverses of pivots from lu: a step after the other, in it a warp after the other. */
 static void execute(const trs_lu_batch_list *l, bool elimination, double *lu, double *v)
 {
-    run r = {.l = l, .x = lu, .y = v, .elimination = elimination};
+    run r = {.l = l, .x = lu, .v = v, .elimination = elimination};
+    int32_t task[MOST_WARPS], passed[MOST_WARPS] = {0}, tasks = 0;
+    int64_t pairs = 0;
     r.written = malloc((size_t)l->items * sizeof *r.written);
     memset(r.written, 0xff, (size_t)l->items * sizeof *r.written);
-    int32_t items = 0;
-    for (int32_t level = 0; level < l->levels; level++)
-        for (int32_t t = l->level[level]; t < l->level[level + 1]; t++) {
-            const int32_t first = l->task[2 * t], count = l->task[2 * t + 1] >> 8;
-            const int lanes = 1 << (l->task[2 * t + 1] & 255);
-            assert_true(count > 0 && count * lanes <= WARP);
-            if (lanes > most_lanes) most_lanes = lanes;
-            for (int32_t m = first; m < first + count; m++, items++) {
-                const int32_t at = l->item[m], by = l->by[m];
-                assert_true(r.written[at] < 0);
-                v[at] -= sum(&r, level, m);
-                if (elimination && by == at) v[at] = 1 / v[at];
-                else if (by >= 0) v[at] *= lu[by];
-                r.written[at] = level;
+    memcpy(task, l->stream, (size_t)l->warps * sizeof *task);
+    merged_levels = merged_levels || l->steps < l->levels;
+    for (r.now.step = 0; r.now.step < l->steps; r.now.step++)
+        for (r.now.warp = 0; r.now.warp < l->warps; r.now.warp++) {
+            int32_t *t = &task[r.now.warp], *step = &passed[r.now.warp];
+            while (*t < l->stream[r.now.warp + 1] && *step + l->task[*t].waits == r.now.step) {
+                *step = r.now.step;
+                execute_task(&r, &l->task[(*t)++], &pairs);
+                tasks++;
             }
         }
-    assert_int_equal(items, l->items); /* each once */
+    assert_int_equal(tasks, l->tasks);
+    for (int32_t m = 0; m < l->items; m++) assert_true(r.written[m].step >= 0); /* each once */
+    for (int32_t m = 0; m < l->items && l->pivot; m++)
+        if (l->by[m] >= 0 && l->by[m] != l->item[m]) v[l->item[m]] *= v[l->by[m]];
+    int64_t places = 0;
+    for (int64_t q = 0; q < TRS_LU_BATCH_QUAD * l->quads; q++) places += l->pair[2 * q] >= 0;
+    assert_int_equal(pairs, places);
     free(r.written);
 }
 
@@ -113,7 +161,7 @@ static void check_solve(const trs_lu_batch_rows *r, const trs_lu_batch_list *l, 
     assert_true(worst < 1e-12);
 }
 
-static void check(int level)
+static void check(int level, int warps, bool late)
 {
     full A = hermitian(N, false, 14);
     for (int k = 0; k < N * N; k++) A.a[k] = creal(A.a[k]) * (1 + uniform() / 4);
@@ -125,9 +173,9 @@ static void check(int level)
     assert_int_equal(trs_lu_batch_rows_make(&ctx, lu, &m, &r), TRS_OK);
     double *v = calloc((size_t)r.nnz, sizeof *v), *want = calloc((size_t)r.nnz, sizeof *want);
     for (int k = 0; k < TRS_LU_BATCH_LISTS; k++) {
-        assert_int_equal(trs_lu_batch_list_make(&ctx, &r, k, &l[k]), TRS_OK);
-        print_message("list %d: %d items in %d tasks and %d levels, %ld pairs\n", k, l[k].items,
-                      l[k].tasks, l[k].levels, (long)l[k].pairs);
+        assert_int_equal(trs_lu_batch_list_make(&ctx, &r, k, warps, late, &l[k]), TRS_OK);
+        print_message("list %d: %d items in %d tasks, %d levels and %d steps, %ld quads\n", k,
+                      l[k].items, l[k].tasks, l[k].levels, l[k].steps, (long)l[k].quads);
     }
     for (int64_t q = 0; q < r.nnz_a; q++)
         if (r.a_to[q] >= 0) v[r.a_to[q]] = ((const double *)m.val)[r.a_from[q] >> TRS_WHOLE_BITS];
@@ -151,8 +199,16 @@ static void check(int level)
 static void test_lists(void **state)
 {
     (void)state;
-    for (int level = 0; level < 4; level++) check(level);
+    for (int level = 0; level < 4; level++) {
+        check(level, 1, false);
+        check(level, 1, true);
+        check(level, 3, true);
+        check(level, MOST_WARPS, false);
+        check(level, MOST_WARPS, true);
+    }
     assert_int_equal(most_lanes, WARP);
+    assert_true(most_rounds > 1);
+    assert_true(merged_levels);
 }
 
 int main(void)
