@@ -298,7 +298,7 @@ static void deal(const dealt *d, int32_t *step, trs_lu_batch_list *l)
 static void copy_pairs(const found *f, const key *k, const trs_lu_batch_task *t, int32_t m,
                        trs_lu_batch_list *l)
 {
-    const int64_t lanes = 1 << (t->size & 7), active = (t->size >> 3 & 63) * lanes;
+    const int64_t lanes = trs_lu_batch_lanes(t), active = trs_lu_batch_items(t) * lanes;
     for (int64_t p = 0; p < k[t->first + m].length; p++) {
         const int64_t quad = p / QUAD, lane = m * lanes + quad % lanes;
         const int64_t to = (t->quad + quad / lanes * active + lane) * QUAD + p % QUAD;
@@ -317,7 +317,7 @@ static void copy_items(const found *f, const key *k, trs_lu_batch_list *l)
         l->by[m] = f->by[k[m].item];
     }
     for (int32_t t = 0; t < l->tasks; t++)
-        for (int32_t m = 0; m < (int32_t)(l->task[t].size >> 3 & 63); m++)
+        for (int32_t m = 0; m < trs_lu_batch_items(&l->task[t]); m++)
             copy_pairs(f, k, &l->task[t], m, l);
 }
 

@@ -32,6 +32,21 @@ typedef struct trs_lu_batch_task {
     uint32_t size; /* rounds << 9 | items << 3 | log2 of the lanes of each item */
 } trs_lu_batch_task;
 
+static inline int32_t trs_lu_batch_items(const trs_lu_batch_task *t)
+{
+    return (int32_t)(t->size >> 3 & 63);
+}
+
+static inline int32_t trs_lu_batch_lanes(const trs_lu_batch_task *t)
+{
+    return 1 << (t->size & 7);
+}
+
+static inline int32_t trs_lu_batch_rounds(const trs_lu_batch_task *t)
+{
+    return (int32_t)(t->size >> 9);
+}
+
 typedef struct trs_lu_batch_list {
     /* barriers: one behind each step */
     int32_t steps;

@@ -907,7 +907,7 @@ static void test_graph(void **state)
 
 #endif
 
-/* A grid of m by m points: a warp, a block, or a slot of device memory a system, by its size. */
+/* A grid of m by m points: a warp, a block of 64 to 1024 threads, or a slot of device memory a system, by its size. */
 static full grid(int m)
 {
     full A = full_new(m * m, true);
@@ -923,8 +923,8 @@ static full grid(int m)
 static void test_sizes(void **state)
 {
     (void)state;
-    static const int size[] = {1, 5, 10, 20};
-    for (int k = 0; k < 4; k++) {
+    static const int size[] = {1, 5, 10, 14, 17, 20};
+    for (int k = 0; k < 6; k++) {
         systems s = systems_of(grid(size[k]), &plain);
         const trs_ilu_options o = {.level = size[k] * size[k]};
         trs_lu_batch_info info;

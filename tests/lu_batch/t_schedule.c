@@ -41,9 +41,9 @@ static double pivot_of(const run *r, int64_t quad, int64_t k)
 /* The sum of item m of a task, in the order of its quads; counts its pairs. */
 static double sum(const run *r, const trs_lu_batch_task *t, int32_t m, int64_t *pairs)
 {
-    const int lanes = 1 << (t->size & 7), active = (int)(t->size >> 3 & 63) * lanes;
+    const int lanes = trs_lu_batch_lanes(t), active = trs_lu_batch_items(t) * lanes;
     double s = 0;
-    for (int32_t round = 0; round < (int32_t)(t->size >> 9); round++)
+    for (int32_t round = 0; round < trs_lu_batch_rounds(t); round++)
         for (int64_t k = 0; k < lanes * (int64_t)TRS_LU_BATCH_QUAD; k++) {
             const int64_t quad = t->quad + round * (int64_t)active + m * lanes;
             const int32_t *pair = r->l->pair + 2 * (TRS_LU_BATCH_QUAD * quad + k);
@@ -59,12 +59,12 @@ static double sum(const run *r, const trs_lu_batch_task *t, int32_t m, int64_t *
 
 static void execute_task(run *r, const trs_lu_batch_task *t, int64_t *pairs)
 {
-    const int32_t count = t->size >> 3 & 63;
-    const int lanes = 1 << (t->size & 7);
+    const int32_t count = trs_lu_batch_items(t), rounds = trs_lu_batch_rounds(t);
+    const int lanes = trs_lu_batch_lanes(t);
     double result[WARP];
     assert_true(count > 0 && count * lanes <= WARP);
     if (lanes > most_lanes) most_lanes = lanes;
-    if ((int)(t->size >> 9) > most_rounds) most_rounds = (int)(t->size >> 9);
+    if (rounds > most_rounds) most_rounds = rounds;
     for (int32_t m = 0; m < count; m++) {
         const int32_t at = r->l->item[t->first + m], by = r->l->by[t->first + m];
         assert_true(r->written[at].step < 0);
