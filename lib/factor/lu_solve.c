@@ -24,6 +24,7 @@
 #include "matrix/on_device.h"
 #include "vectors/gather.h"
 
+#include <float.h>
 #include <math.h>
 
 double trs_power_near(double size)
@@ -91,25 +92,37 @@ static void multiply_block(const job *j, const double *s, int64_t k, int r)
     trs_number_put(j->y.p, type, at + 1, v);
 }
 
-static void negate(const job *j, int64_t k, int r)
+/* The first row of the next block from row k on; n: there is none. */
+static int64_t next_block(const trs_factors *f, int64_t k, int64_t n)
 {
+    if (!f->block) return n;
+    while (k < n && f->block[4 * k + 2] == 0 && f->block[4 * k + 3] == 0) k++;
+    return k;
+}
+
+/* Multiply rows begin .. end - 1 of column r by their signs. */
+static void multiply_signs(const job *j, int64_t begin, int64_t end, int r)
+{
+    const int8_t *sign = j->lu->f.sign;
     const int parts = trs_is_complex(j->work->type) ? 2 : 1;
-    const int64_t at = parts * (k + r * j->y.cs);
-    for (int q = 0; q < parts; q++)
-        if (trs_is_single(j->work->type)) ((float *)j->y.p)[at + q] *= -1;
-        else ((double *)j->y.p)[at + q] *= -1;
+    const bool single = trs_is_single(j->work->type);
+    for (int64_t k = begin; k < end; k++)
+        for (int64_t q = 0, at = parts * (k + r * j->y.cs); q < parts; q++, at++)
+            if (single) ((float *)j->y.p)[at] *= sign[k];
+            else ((double *)j->y.p)[at] *= sign[k];
 }
 
 /* y = S^-1 y on the host. */
 static void divide_by_pivots(const job *j)
 {
     const trs_factors *f = &j->lu->f;
+    const int64_t n = j->work->n;
     TRS_ASSERT(j->y.rs == 1);
     for (int r = 0; r < j->nrhs; r++)
-        for (int64_t k = 0; k < j->work->n; k++) {
-            const double *s = f->block ? f->block + 4 * k : NULL;
-            if (s && (s[2] != 0 || s[3] != 0)) multiply_block(j, s, k++, r);
-            else if (f->sign[k] < 0) negate(j, k, r);
+        for (int64_t k = 0, end; k < n; k = end + 2) {
+            end = next_block(f, k, n);
+            multiply_signs(j, k, end, r);
+            if (end < n) multiply_block(j, f->block + 4 * end, end, r);
         }
 }
 
@@ -170,34 +183,43 @@ static int solve_on_host(const job *j)
 
 /* ---- refinement: see lu_refine.c ----------------------------------------------------------------- */
 
-/* The address of number i of column c; all of a view are of the type of A. */
-static double *number_at(const job *j, const trs_view *v, int64_t i, int c)
+/* A column of a view of the type of A. */
+typedef struct column {
+    double *z;
+    int64_t step; /* from a number to the next one, in doubles */
+    int64_t n;
+    int parts; /* doubles of a number */
+} column;
+
+static column column_of(const job *j, const trs_view *v, int c)
 {
-    return (double *)v->p + (i * v->rs + c * v->cs) * (trs_is_complex(j->lu->dtype) ? 2 : 1);
+    const int parts = trs_is_complex(j->lu->dtype) ? 2 : 1;
+    return (column){(double *)v->p + c * v->cs * parts, v->rs * parts, j->work->n, parts};
 }
 
-/* The largest |re| or |im| of column c; NaN if there is one. */
-static double largest(const job *j, const trs_view *v, int c)
+/* The largest |re| or |im|; NaN if one is not finite. */
+static double largest(column x)
 {
-    const bool complex = trs_is_complex(j->lu->dtype);
     double most = 0;
-    for (int64_t i = 0; i < j->work->n; i++) {
-        const double *z = number_at(j, v, i, c), size = fmax(fabs(z[0]), fabs(z[complex]));
-        if (!(z[0] - z[0] == 0 && z[complex] - z[complex] == 0)) return NAN;
-        if (size > most) most = size;
-    }
+    for (int64_t i = 0; i < x.n; i++)
+        for (int q = 0; q < x.parts; q++) {
+            const double size = fabs(x.z[i * x.step + q]);
+            if (size <= most) continue;
+            if (!(size <= DBL_MAX)) return NAN;
+            most = size;
+        }
     return most;
 }
 
 /* to = from, or to = to + from. */
-static void copy_column(const job *j, const trs_view *from, const trs_view *to, int c, bool add)
+static void copy_column(column from, column to, bool add)
 {
-    const int parts = trs_is_complex(j->lu->dtype) ? 2 : 1;
-    for (int64_t i = 0; i < j->work->n; i++) {
-        const double *z = number_at(j, from, i, c);
-        double *x = number_at(j, to, i, c);
-        for (int k = 0; k < parts; k++) x[k] = add ? x[k] + z[k] : z[k];
-    }
+    for (int64_t i = 0; i < to.n; i++)
+        for (int q = 0; q < to.parts; q++) {
+            double *x = &to.z[i * to.step + q];
+            const double z = from.z[i * from.step + q];
+            *x = add ? *x + z : z;
+        }
 }
 
 /* Solve on the host, and refine x if the factors need it.  A column whose correction is not finite, or larger than x, stays
@@ -210,13 +232,16 @@ static int solve_here(const job *j)
     const trs_view r = {.p = j->work->r, .rs = 1, .cs = j->work->n};
     job correction = *j;
     correction.b = correction.x = r;
-    for (int c = 0; c < j->nrhs; c++) copy_column(j, &j->b, &r, c, false);
+    for (int c = 0; c < j->nrhs; c++)
+        copy_column(column_of(j, &j->b, c), column_of(j, &r, c), false);
     int rc = solve_on_host(j);
     for (int c = 0; c < j->nrhs && !rc; c++)
-        trs_lu_subtract(A, j->op, number_at(j, &j->x, 0, c), j->x.rs, number_at(j, &r, 0, c));
+        trs_lu_subtract(A, j->op, column_of(j, &j->x, c).z, j->x.rs, column_of(j, &r, c).z);
     if (!rc) rc = solve_on_host(&correction);
-    for (int c = 0; c < j->nrhs && !rc; c++)
-        if (largest(j, &r, c) <= largest(j, &j->x, c)) copy_column(j, &r, &j->x, c, true);
+    for (int c = 0; c < j->nrhs && !rc; c++) {
+        const column d = column_of(j, &r, c), x = column_of(j, &j->x, c);
+        if (largest(d) <= largest(x)) copy_column(d, x, true);
+    }
     return rc;
 }
 

@@ -194,14 +194,16 @@ static bool pass_diagonal(const trs_csc *A, int64_t j, bool definite, int64_t *p
  * column j, and must be at the diagonal.  Returns the first column where this fails, or n. */
 static int64_t first_unsymmetric(const trs_csc *A, bool definite, int64_t *w)
 {
-    memcpy(w, A->p, (size_t)A->n * sizeof *w);
+    const int64_t *const ptr = A->p, *const idx = A->i;
+    memcpy(w, ptr, (size_t)A->n * sizeof *w);
     for (int64_t j = 0; j < A->n; j++) {
+        const int64_t end = ptr[j + 1];
         int64_t p = w[j];
         if (!pass_diagonal(A, j, definite, &p)) return j;
-        for (; p < A->p[j + 1]; p++) {
-            const int64_t i = A->i[p], q = w[i]++; /* the places of A(i, j) and of A(j, i) */
-            TRS_ASSERT(i > j && q <= A->p[i + 1]);
-            if (q == A->p[i + 1] || A->i[q] != j || !conjugates(A, p, q)) return j;
+        for (; p < end; p++) {
+            const int64_t i = idx[p], q = w[i]++; /* the places of A(i, j) and of A(j, i) */
+            TRS_ASSERT(i > j && q <= ptr[i + 1]);
+            if (q == ptr[i + 1] || idx[q] != j || !conjugates(A, p, q)) return j;
         }
     }
     return A->n;
