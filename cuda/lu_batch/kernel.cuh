@@ -49,7 +49,7 @@ template <class C> __device__ inline double batch_size(C a)
     return fabs((double)a.x) + fabs((double)a.y);
 }
 
-/* The size of a number, of which the lower half of the bits may be missing, as bits that are ordered as sizes are. */
+/* The size of a number as bits that are ordered as sizes are: of a double those of its upper half. */
 __device__ inline unsigned size_bits(float a)
 {
     return (unsigned)__float_as_int(a) & 0x7fffffff;

@@ -156,17 +156,6 @@ TRS_FMA_CLONES static void twofold_residual(const trs_csc *A, trs_op op, const d
     for (int64_t i = 0; i < parts * A->n; i++) r[i] += lo[i];
 }
 
-/* The largest number, in absolute value; NaN if one is not finite. */
-static double largest(const double *x, int64_t count)
-{
-    double most = 0;
-    for (int64_t i = 0; i < count; i++) {
-        if (!isfinite(x[i])) return NAN;
-        if (fabs(x[i]) > most) most = fabs(x[i]);
-    }
-    return most;
-}
-
 /* Is growth repaired by one step of refinement?  Otherwise A needs other pivots. */
 static int check_growth(trs_lu *lu, const trs_csc *A)
 {
@@ -255,11 +244,12 @@ static int solve_column(trs_lu *lu, trs_op op, double *x, double *r, double *d, 
     if (rc) return rc;
     memcpy(d, r, (size_t)count * sizeof *d);
     if (trs_lu_backward_error(A, op, x, d, lo) <= limit(lu)) return TRS_OK;
-    double before = largest(x, count), size = before;
-    for (int step = 0; step < STEPS && !rc && size > ENOUGH * largest(x, count); step++) {
+    double before = trs_lu_largest(x, 1, count, 1), size = before;
+    for (int step = 0; step < STEPS && !rc && size > ENOUGH * trs_lu_largest(x, 1, count, 1);
+         step++) {
         twofold_residual(A, op, step ? d : x, r, lo);
         rc = solve_there(lu, op, d, r, work);
-        size = largest(d, count);
+        size = trs_lu_largest(d, 1, count, 1);
         if (rc || !(size <= before)) break;
         for (int64_t i = 0; i < count; i++) x[i] += d[i];
         before = size / 2;

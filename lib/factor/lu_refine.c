@@ -82,6 +82,19 @@ bool trs_lu_may_refine(const trs_lu *lu)
            (!f->cholesky || f->sign) && !lu->single && !trs_is_single(lu->dtype);
 }
 
+double trs_lu_largest(const double *x, int64_t step, int64_t n, int parts)
+{
+    double most = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int q = 0; q < parts; q++) {
+            const double size = fabs(x[i * step + q]);
+            if (size <= most) continue;
+            if (!(size <= DBL_MAX)) return NAN;
+            most = size;
+        }
+    return most;
+}
+
 double trs_lu_accurate(int64_t n)
 {
     return fmax(5, sqrt((double)n)) * DBL_EPSILON;

@@ -24,7 +24,6 @@
 #include "matrix/on_device.h"
 #include "vectors/gather.h"
 
-#include <float.h>
 #include <math.h>
 
 double trs_power_near(double size)
@@ -183,65 +182,43 @@ static int solve_on_host(const job *j)
 
 /* ---- refinement: see lu_refine.c ----------------------------------------------------------------- */
 
-/* A column of a view of the type of A. */
-typedef struct column {
-    double *z;
-    int64_t step; /* from a number to the next one, in doubles */
-    int64_t n;
-    int parts; /* doubles of a number */
-} column;
+/* The first number of column c of a view of the type of A. */
+static double *column_of(const trs_view *v, int c, int parts)
+{
+    return (double *)v->p + c * v->cs * parts;
+}
 
-static column column_of(const job *j, const trs_view *v, int c)
+/* Column c of x = x + d, unless d has a number that is not finite, or a larger one than x. */
+static void correct(const job *j, const trs_view *d, int c)
 {
     const int parts = trs_is_complex(j->lu->dtype) ? 2 : 1;
-    return (column){(double *)v->p + c * v->cs * parts, v->rs * parts, j->work->n, parts};
+    const int64_t n = j->work->n, step = parts * j->x.rs;
+    const double *by = column_of(d, c, parts);
+    double *x = column_of(&j->x, c, parts);
+    if (!(trs_lu_largest(by, parts, n, parts) <= trs_lu_largest(x, step, n, parts))) return;
+    for (int64_t i = 0; i < n; i++)
+        for (int q = 0; q < parts; q++) x[i * step + q] += by[i * parts + q];
 }
 
-/* The largest |re| or |im|; NaN if one is not finite. */
-static double largest(column x)
-{
-    double most = 0;
-    for (int64_t i = 0; i < x.n; i++)
-        for (int q = 0; q < x.parts; q++) {
-            const double size = fabs(x.z[i * x.step + q]);
-            if (size <= most) continue;
-            if (!(size <= DBL_MAX)) return NAN;
-            most = size;
-        }
-    return most;
-}
-
-/* to = from, or to = to + from. */
-static void copy_column(column from, column to, bool add)
-{
-    for (int64_t i = 0; i < to.n; i++)
-        for (int q = 0; q < to.parts; q++) {
-            double *x = &to.z[i * to.step + q];
-            const double z = from.z[i * from.step + q];
-            *x = add ? *x + z : z;
-        }
-}
-
-/* Solve on the host, and refine x if the factors need it.  A column whose correction is not finite, or larger than x, stays
- * as it is: A is singular to working precision, or numbers overflow. */
+/* Solve on the host, and refine x if the factors need it.  A column that has no good correction stays as it is: A is singular
+ * to working precision, or numbers overflow. */
 static int solve_here(const job *j)
 {
     const trs_csc *A = j->lu->refined;
     if (!A || j->rough) return solve_on_host(j);
     TRS_ASSERT(j->work->r);
-    const trs_view r = {.p = j->work->r, .rs = 1, .cs = j->work->n};
+    const int64_t n = j->work->n;
+    const int parts = trs_is_complex(j->lu->dtype) ? 2 : 1;
+    const trs_view r = {.p = j->work->r, .rs = 1, .cs = n};
+    const trs_gather copy = {.n = n, .nrhs = j->nrhs, .from = j->lu->dtype, .to = j->lu->dtype};
     job correction = *j;
     correction.b = correction.x = r;
-    for (int c = 0; c < j->nrhs; c++)
-        copy_column(column_of(j, &j->b, c), column_of(j, &r, c), false);
+    trs_gather_rows(&copy, 1, j->b, r);
     int rc = solve_on_host(j);
     for (int c = 0; c < j->nrhs && !rc; c++)
-        trs_lu_subtract(A, j->op, column_of(j, &j->x, c).z, j->x.rs, column_of(j, &r, c).z);
+        trs_lu_subtract(A, j->op, column_of(&j->x, c, parts), j->x.rs, column_of(&r, c, parts));
     if (!rc) rc = solve_on_host(&correction);
-    for (int c = 0; c < j->nrhs && !rc; c++) {
-        const column d = column_of(j, &r, c), x = column_of(j, &j->x, c);
-        if (largest(d) <= largest(x)) copy_column(d, x, true);
-    }
+    for (int c = 0; c < j->nrhs && !rc; c++) correct(j, &r, c);
     return rc;
 }
 

@@ -166,7 +166,7 @@ static int compare(const void *a, const void *b)
     return s->item < t->item ? -1 : 1;
 }
 
-/* The least lanes of an item with which each has so many quads at most, if a warp has as many. */
+/* The fewest lanes of an item with which each has that number of quads at most; all of a warp if more are needed. */
 static int log_lanes(int32_t length, int quads)
 {
     int log = 0;
@@ -220,10 +220,10 @@ static int choose_quads(const key *k, int32_t first, int32_t end, int warps)
     return best;
 }
 
-/* A task as it is found: `waits` is its level, and then the number of its step. */
+/* A task before the warps have theirs. */
 typedef struct dealt {
-    trs_lu_batch_task task;
-    int32_t warp;
+    trs_lu_batch_task task; /* waits is not known yet */
+    int32_t level, step, warp;
 } dealt;
 
 /* Cuts the items of a level into tasks. */
@@ -234,9 +234,8 @@ static void cut_level(const key *k, int32_t first, int32_t end, dealt *d, trs_lu
         const int log = log_lanes(k[m].length, quads);
         const int64_t rounds = rounds_of(k[m].length, log);
         size = task_size(k, m, end, quads);
-        d[l->tasks++].task =
-            (trs_lu_batch_task){m, (int32_t)l->quads, l->levels,
-                                (uint32_t)(rounds << 9) | (uint32_t)(size << 3) | (uint32_t)log};
+        const uint32_t packed = (uint32_t)(rounds << 9) | (uint32_t)(size << 3) | (uint32_t)log;
+        d[l->tasks++] = (dealt){.task = {m, (int32_t)l->quads, 0, packed}, .level = l->levels};
         l->quads += rounds * (size << log);
     }
     l->levels++;
@@ -259,20 +258,20 @@ static int cut(const key *k, dealt *d, trs_lu_batch_list *l)
 static int32_t level_size(const trs_lu_batch_list *l, const dealt *d, int32_t t)
 {
     int32_t size = 1;
-    while (t + size < l->tasks && d[t + size].task.waits == d[t].task.waits) size++;
+    while (t + size < l->tasks && d[t + size].level == d[t].level) size++;
     return size;
 }
 
 /* The step and the warp of each task. */
 static void assign(trs_lu_batch_list *l, dealt *d)
 {
-    bool alone = false; /* the step has one task a level, so far */
+    bool alone = false; /* the last level had one task */
     for (int32_t t = 0, size; t < l->tasks; t += size) {
         size = level_size(l, d, t);
         if (!alone || size > 1) l->steps++;
         alone = size == 1;
         for (int32_t s = 0; s < size; s++) {
-            d[t + s].task.waits = l->steps - 1;
+            d[t + s].step = l->steps - 1;
             d[t + s].warp = s % l->warps;
         }
     }
@@ -289,8 +288,8 @@ static void deal(const dealt *d, int32_t *step, trs_lu_batch_list *l)
     for (int32_t t = 0; t < l->tasks; t++) {
         trs_lu_batch_task *to = &l->task[l->stream[d[t].warp + 1]++];
         *to = d[t].task;
-        to->waits -= step[d[t].warp];
-        step[d[t].warp] = d[t].task.waits;
+        to->waits = d[t].step - step[d[t].warp];
+        step[d[t].warp] = d[t].step;
     }
 }
 

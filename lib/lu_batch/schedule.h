@@ -8,7 +8,7 @@
  * lu(i, k) is multiplied by 1 / u(k, k) for each product, and stored as l(i, k) at the end: half the levels, but three numbers
  * for a product instead of two.
  *
- * A warp takes a task: items of one level with lists of similar length, each of which has 1 to 32 lanes.
+ * A warp takes a task: items of one level with lists of similar length, each with 1 to 32 lanes.
  *
  *     level       0  0  0 | 1  1 | 2 | 3 | 4 | 5  5        The levels that have one task each, one after the other, are
  *     warp 0      t       | t    | t   t   t | t           one step of one warp.  Between two steps there is a barrier for
@@ -52,7 +52,7 @@ typedef struct trs_lu_batch_list {
     int32_t steps;
     int32_t levels, warps, tasks, items;
     int64_t quads;
-    /* [warps+1] the tasks of each warp, in the order in which it executes them */
+    /* [warps+1] where the tasks of each warp begin; it executes them one after the other */
     int32_t *stream;
     trs_lu_batch_task *task;
     /* [items] the place of the entry in L + U - I, or the row */
@@ -76,8 +76,8 @@ enum {
     TRS_LU_BATCH_LISTS
 };
 
-/* Make list number `which` for so many warps; late: of an elimination.  Free *l, also after an error.  Returns TRS_OK, TRS_EMEM, TRS_ESUPPORT (too
- * many products). */
+/* Make list number `which` for that number of warps; late is for an elimination.  Free *l, also after an error.
+ * Returns TRS_OK, TRS_EMEM, TRS_ESUPPORT (too many products). */
 int trs_lu_batch_list_make(trs_context *ctx, const trs_lu_batch_rows *r, int which, int warps,
                            bool late, trs_lu_batch_list *l);
 void trs_lu_batch_list_free(trs_context *ctx, trs_lu_batch_list *l);

@@ -6,7 +6,7 @@
 #include "lu_batch/schedule.h"
 #include "matrix/whole.h"
 
-enum { N = 180, WARP = TRS_LU_BATCH_WARP, MOST_WARPS = 16 };
+enum { N = 180, WARP = TRS_LU_BATCH_WARP, MOST_WARPS = 32 };
 
 static int most_lanes; /* that have shared a list */
 static int most_rounds;
