@@ -220,8 +220,11 @@ __device__ inline void sum_lists(const batch_list &l, team<WARPS> g, bool conj, 
 #pragma unroll 1
             for (int k = p.waits; k > 0; k--) g.wait();
             __syncwarp(); /* what the last task has stored is visible */
-            T mine = own[p.item], times = number<T>(1);
-            if (!LATE && p.by >= 0) times = x[p.by];
+            T mine = number<T>(0), times = number<T>(1);
+            if (p.stores()) { /* no other lane reads what this one stores */
+                mine = own[p.item];
+                if (!LATE && p.by >= 0) times = x[p.by];
+            }
             const T s = sum_part(l, p, conj, x, own, each);
             if (p.stores()) own[p.item] = finish(p.item, p.by, mine - s, times);
         }
