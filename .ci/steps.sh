@@ -84,20 +84,20 @@ step_sanitizers() { # and assertions, and the example of a solver; CPU
 }
 
 threads() (
-    tests='tests/solvers/t_teams tests/solvers/t_threads'
+    tests='tests/solvers/t_teams tests/solvers/t_threads tests/factor/suitesparse/t_ldlt'
     mkdir -p build-tsan && cd build-tsan &&
         CC=clang ../configure -q --without-cuda --without-fortran --without-cxx --enable-debug \
             CFLAGS='-g1 -O1 -fsanitize=thread -fno-omit-frame-pointer' || exit 1
     OMP_TOOL_LIBRARIES=$1 TSAN_OPTIONS=ignore_noninstrumented_modules=1 TRS_TESTS='cpu-*' \
         make -s -j"$jobs" check TESTS="$tests" check_PROGRAMS="$tests"
 )
-step_threads() { # of the CPU solvers under ThreadSanitizer, which archer tells of OpenMP
+step_threads() { # of the CPU solvers, and of L D L', under ThreadSanitizer, which archer tells of OpenMP
     local rc=0 archer
     archer=$(clang -print-resource-dir 2>/dev/null || true)/../../libarcher.so
     [ -e "$archer" ] || install clang libclang-rt-14-dev libomp-14-dev || true
     archer=$(clang -print-resource-dir 2>/dev/null || true)/../../libarcher.so
     [ -e "$archer" ] || { skip 'no clang with archer (clang libclang-rt-14-dev libomp-14-dev)'; return; }
-    quietly tsan threads "$archer" || { grep -A20 'WARNING: Thread' build-tsan/tests/solvers/*.log || true; rc=1; }
+    quietly tsan threads "$archer" || { grep -A20 'WARNING: Thread' build-tsan/tests/*/*.log build-tsan/tests/*/*/*.log || true; rc=1; }
     add build-tsan
     return $rc
 }

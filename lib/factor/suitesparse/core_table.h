@@ -2,6 +2,7 @@
 #ifndef TRS_CORE_TABLE_H
 #define TRS_CORE_TABLE_H
 
+#include "base/parallel.h"
 #include "elimination/elimination_tree.h"
 #include "factor/device/schur.h"
 #include "factor/lu_first.h"
@@ -17,6 +18,8 @@
     F(trs_check_reserved)                                                                          \
     F(trs_step)                                                                                    \
     F(trs_now)                                                                                     \
+    F(trs_default_threads)                                                                         \
+    F(trs_share)                                                                                   \
     F(trs_lu_new)                                                                                  \
     F(trs_lu_alloc)                                                                                \
     F(trs_lu_free_each)                                                                            \

@@ -15,6 +15,8 @@
 #define trs_check_reserved    trs_core()->trs_check_reserved
 #define trs_step              trs_core()->trs_step
 #define trs_now               trs_core()->trs_now
+#define trs_default_threads   trs_core()->trs_default_threads
+#define trs_share             trs_core()->trs_share
 #define trs_lu_new            trs_core()->trs_lu_new
 #define trs_lu_alloc          trs_core()->trs_lu_alloc
 #define trs_lu_free_each      trs_core()->trs_lu_free_each

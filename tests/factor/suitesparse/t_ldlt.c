@@ -238,6 +238,130 @@ static void growing_update(void **state)
     free(A.a);
 }
 
+/* ---- threads ------------------------------------------------------------------------------------------ */
+
+enum { SIDE = 70, ROWS = SIDE * SIDE, MOST = 5 * ROWS };
+
+/* A 5-point grid whose diagonal is larger than the rest of its row: it has the inertia of its diagonal, which is negative in every
+ * third row.  With pairs, two neighbours of eight rows have zeros there and need each other. */
+typedef struct grid {
+    int64_t ptr[ROWS + 1];
+    int32_t idx[MOST];
+    double val[2 * MOST];
+    trs_mat mat;
+} grid;
+
+static void add_entry(grid *g, int64_t i, int64_t j, int parts, double re, double im)
+{
+    const int64_t p = g->mat.nnz++;
+    g->idx[p] = (int32_t)j;
+    g->val[parts * p] = re;
+    if (parts == 2) g->val[2 * p + 1] = i < j ? im : -im;
+}
+
+static grid *grid_of(bool is_complex, bool pairs)
+{
+    grid *g = calloc(1, sizeof *g);
+    const int parts = is_complex ? 2 : 1;
+    for (int64_t i = 0; i < ROWS; i++) {
+        const int64_t x = i % SIDE;
+        const bool mated = pairs && x % 8 < 2 && x - x % 8 + 1 < SIDE;
+        const double left = mated && x % 8 == 1 ? 9 : -1, right = mated && x % 8 == 0 ? 9 : -1;
+        if (i >= SIDE) add_entry(g, i, i - SIDE, parts, -1, 0.5);
+        if (x > 0) add_entry(g, i, i - 1, parts, left, 0.25);
+        add_entry(g, i, i, parts, mated ? 0 : i % 3 ? 6 : -6, 0);
+        if (x + 1 < SIDE) add_entry(g, i, i + 1, parts, right, 0.25);
+        if (i + SIDE < ROWS) add_entry(g, i, i + SIDE, parts, -1, 0.5);
+        g->ptr[i + 1] = g->mat.nnz;
+    }
+    g->mat = (trs_mat){.n = ROWS, .nnz = g->mat.nnz, .ptr = g->ptr, .idx = g->idx, .val = g->val};
+    g->mat.dtype = is_complex ? TRS_C64 : TRS_F64;
+    return g;
+}
+
+static void assert_same_factors(const trs_lu *a, const trs_lu *b)
+{
+    trs_mat L, M;
+    int8_t sign[2][ROWS];
+    assert_int_equal(trs_lu_factors(a, &L, NULL, NULL, NULL, NULL), TRS_OK);
+    assert_int_equal(trs_lu_factors(b, &M, NULL, NULL, NULL, NULL), TRS_OK);
+    assert_int_equal(L.nnz, M.nnz);
+    assert_memory_equal(L.val, M.val, (size_t)L.nnz * size_of(L.dtype));
+    (void)trs_lu_inertia(a, NULL, NULL, sign[0]);
+    (void)trs_lu_inertia(b, NULL, NULL, sign[1]);
+    assert_memory_equal(sign[0], sign[1], sizeof sign[0]);
+}
+
+/* Each pair has one negative eigenvalue. */
+static int negative_rows(bool pairs)
+{
+    int count = 0;
+    for (int i = 0; i < ROWS; i++) {
+        const int x = i % SIDE;
+        const bool mated = pairs && x % 8 < 2 && x - x % 8 + 1 < SIDE;
+        count += mated ? x % 8 : i % 3 == 0;
+    }
+    return count;
+}
+
+static void threads_agree(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 2; c++)
+        for (int pairs = 0; pairs < 2; pairs++) {
+            grid *g = grid_of(c, pairs);
+            const trs_factor_options one = {.plan.threads = 1}, four = {.plan.threads = 4};
+            trs_lu *a = factored(&g->mat, &one), *b = factored(&g->mat, &four);
+            int64_t negative;
+            assert_same_factors(a, b);
+            assert_int_equal(trs_lu_inertia(b, NULL, &negative, NULL), TRS_OK);
+            assert_int_equal(negative, negative_rows(pairs));
+            for (int64_t p = 0; p < g->mat.nnz * (c ? 2 : 1); p++) g->val[p] *= -3;
+            assert_update(a, &g->mat, TRS_OK, "");
+            assert_update(b, &g->mat, TRS_OK, "");
+            assert_same_factors(a, b);
+            check_solves(b, &g->mat);
+            trs_lu_destroy(a);
+            trs_lu_destroy(b);
+            free(g);
+        }
+}
+
+/* Make the diagonal of row i zero, and the rest so small that its pivot remains so. */
+static void weaken_row(grid *g, int64_t i)
+{
+    for (int64_t k = 0; k < ROWS; k++)
+        for (int64_t p = g->ptr[k]; p < g->ptr[k + 1]; p++)
+            if (k == i || g->idx[p] == i) g->val[p] *= k == g->idx[p] ? 0 : 1e-200;
+}
+
+/* Threads find the same bad rows, whoever comes first. */
+static void threads_find_bad_rows(void **state)
+{
+    (void)state;
+    grid *g = grid_of(false, false);
+    const int8_t signs[ROWS] = {0};
+    char said[200] = "";
+    int64_t first = 0;
+    for (int k = 1; k < 40; k++) weaken_row(g, k * 120);
+    for (int threads = 1; threads <= 4; threads++) {
+        trs_lu *lu = NULL;
+        trs_factor_options opt = {.method = "ldlt", .signs = signs, .plan.threads = threads};
+        assert_int_equal(trs_factor(&lu, &g->mat, &opt), TRS_EPIVOT);
+        if (threads == 1) snprintf(said, sizeof said, "%s", trs_message());
+        assert_string_equal(trs_message(), said);
+        trs_lu_destroy(lu);
+        opt.boost = 1e-3;
+        lu = factored(&g->mat, &opt);
+        assert_int_equal(info_of(lu).boosted, 39);
+        assert_int_equal(info_of(lu).first_boosted % 120, 0);
+        if (threads == 1) first = info_of(lu).first_boosted;
+        assert_int_equal(info_of(lu).first_boosted, first);
+        trs_lu_destroy(lu);
+    }
+    free(g);
+}
+
 /* ---- pivots of two rows ------------------------------------------------------------------------------- */
 
 static int64_t blocks_of(const trs_lu *lu)
@@ -635,6 +759,8 @@ int main(void)
         cmocka_unit_test(no_memory),
         cmocka_unit_test(updates),
         cmocka_unit_test(growing_update),
+        cmocka_unit_test(threads_agree),
+        cmocka_unit_test(threads_find_bad_rows),
         cmocka_unit_test(saddle_points),
         cmocka_unit_test(saddle_points_solved),
         cmocka_unit_test(chosen_for_all_forms),

@@ -23,6 +23,7 @@
 
 #include <float.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum { DEPTH = 8, WIDE = 8, SHORT = 2 * WIDE };
@@ -42,8 +43,11 @@ typedef struct job {
         *y; /* [n], or twice as many: 0 but where row k has entries that are not yet eliminated */
     int64_t *end;    /* [n] the entries that column j has so far */
     double *largest; /* [n] of each column of A, in the order of A; NULL: nothing is boosted */
-    int64_t boosted; /* pivots */
-    int64_t first;   /* of these, row of A; -1: none */
+    int threads;
+    /* What threads find: how many pivots are boosted, the first row of L with one, and the first with a bad one; n: none. */
+    _Atomic int64_t boosted, first, bad;
+    _Atomic int64_t done; /* rows */
+    atomic_bool canceled;
 } job;
 
 /* ---- a row ------------------------------------------------------------------------------------------- */
@@ -161,7 +165,7 @@ TRS_INLINE double eliminate(job *b, int32_t j, int depth, int parts)
 }
 
 /* The same for a column that is a run of its own, is real, and has few rows: most runs of sparse factors. */
-static inline double eliminate_short(job *b, int32_t j)
+TRS_INLINE double eliminate_short(job *b, int32_t j)
 {
     const trs_symbolic *d = b->r->d;
     const int64_t end = b->end[j]++;
@@ -174,7 +178,7 @@ static inline double eliminate_short(job *b, int32_t j)
     return l * w;
 }
 
-static inline bool is_short(const job *b, int32_t j)
+TRS_INLINE bool is_short(const job *b, int32_t j)
 {
     return b->end[j] - b->r->d->ptr[j] < SHORT && !(b->block && is_block(b, j));
 }
@@ -199,40 +203,46 @@ TRS_INLINE double eliminate_run(job *b, int32_t j, int32_t length, int parts)
 
 /* ---- pivots ------------------------------------------------------------------------------------------ */
 
-static int64_t row_of(const job *b, int32_t k)
+TRS_INLINE int64_t row_of(const job *b, int32_t k)
 {
     return ((const int64_t *)b->r->d->L->Perm)[k];
 }
 
-static int bad_pivot(const job *b, int64_t row)
+/* *least = k, if it is less. */
+TRS_INLINE void note_least(_Atomic int64_t *least, int64_t k)
 {
-    return trs_fail(TRS_EPIVOT, "row %" PRId64 ": a pivot is zero or not finite; boost replaces it",
-                    row + b->lu->base);
+    int64_t found = *least;
+    while (k < found && !atomic_compare_exchange_weak(least, &found, k)) continue;
 }
 
 /* The pivot that is used in place of d. */
-static double boosted(job *b, int64_t row, double d)
+TRS_INLINE double boosted(job *b, int32_t k, double d)
 {
+    const int64_t row = row_of(b, k);
     const int8_t *signs = b->lu->signs;
     const double least = b->lu->boost * b->largest[row];
     const int sign = signs ? signs[row] : 0;
     const bool wrong = (sign > 0 && d < least) || (sign < 0 && d > -least);
     if (!wrong && fabs(d) >= least) return d;
-    if (b->boosted++ == 0) b->first = row;
+    b->boosted++;
+    note_least(&b->first, k);
     return sign ? sign * least : copysign(least, d);
 }
 
-static int take_pivot(job *b, int32_t k, double d)
+/* Returns whether it is good. */
+TRS_INLINE bool take_pivot(job *b, int32_t k, double d)
 {
-    const int64_t row = row_of(b, k);
-    if (isfinite(d) && b->largest) d = boosted(b, row, d);
+    if (isfinite(d) && b->largest) d = boosted(b, k, d);
     b->D[k] = d;
     b->inverse[k] = 1 / d;
-    return isfinite(d) && isnormal(b->inverse[k]) ? TRS_OK : bad_pivot(b, row);
+    if (isfinite(d) && isnormal(b->inverse[k])) return true;
+    note_least(&b->bad, k);
+    return false;
 }
 
 /* The block [a b; conj (b) c] of rows k and k + 1, whose determinant is det, as a pivot. */
-static void take_block(const job *b, int32_t k, double a, const double *off, double c, double det)
+TRS_INLINE void take_block(const job *b, int32_t k, double a, const double *off, double c,
+                           double det)
 {
     double *s = b->block + 4 * (int64_t)k;
     s[0] = c / det, s[1] = a / det, s[2] = -off[0] / det, s[3] = -off[1] / det;
@@ -240,17 +250,17 @@ static void take_block(const job *b, int32_t k, double a, const double *off, dou
 }
 
 /* Are these numbers a better pivot than a and c are, one after the other? */
-static bool is_better(const job *b, int32_t k, double a, double size, double c, double det)
+TRS_INLINE bool is_better(const job *b, int32_t k, double a, double size, double c, double det)
 {
     const double *scale = b->r->scale, s = scale[row_of(b, k)], t = scale[row_of(b, k + 1)];
     const double x = fabs(a) * s * s, y = size * s * t, z = fabs(c) * t * t;
-    const double most = fmax(y, z), least = b->lu->boost;
+    const double most = y > z ? y : z, least = b->lu->boost;
     if (!isnormal(det) || !isfinite(most) || !(2 * x < y)) return false;
     return y >= least && fabs(det) * s * s * t * t > least * most * most;
 }
 
 /* Rows k - 1 and k, of which the first one has the pivot D(k - 1), and the second one d and the number in y. */
-static inline int take_pair(job *b, int32_t k, double d, int parts)
+TRS_INLINE bool take_pair(job *b, int32_t k, double d, int parts)
 {
     double *y = b->y + parts * (k - 1), *l = b->val + parts * b->end[k - 1]++;
     const double off[2] = {y[0], parts == 2 ? y[1] : 0}, a = b->D[k - 1];
@@ -259,14 +269,13 @@ static inline int take_pair(job *b, int32_t k, double d, int parts)
     for (int q = 0; q < parts; q++) y[q] = l[q] = 0;
     if (is_better(b, k - 1, a, size, d, det)) {
         take_block(b, k - 1, a, off, d, det);
-        return TRS_OK;
+        return true;
     }
-    const int rc = take_pivot(b, k - 1, a);
-    if (rc) return rc;
-    return take_pivot(b, k, d - divide(b, k - 1, off, l, parts, false));
+    return take_pivot(b, k - 1, a) && take_pivot(b, k, d - divide(b, k - 1, off, l, parts, false));
 }
 
-TRS_INLINE int factor_row(job *b, int32_t k, int parts)
+/* Returns whether the pivot is good. */
+TRS_INLINE bool factor_row(job *b, int32_t k, int parts)
 {
     const trs_ldlt_rows *r = b->r;
     double d = scatter(b, k, parts);
@@ -275,32 +284,63 @@ TRS_INLINE int factor_row(job *b, int32_t k, int parts)
     if (r->second && r->second[k]) return take_pair(b, k, d, parts);
     if (!r->second || k + 1 == b->A->n || !r->second[k + 1]) return take_pivot(b, k, d);
     b->D[k] = d; /* the second row decides */
-    return TRS_OK;
+    return true;
 }
 
-TRS_CLONES static int factor_real(job *b, int32_t begin, int32_t end)
+TRS_CLONES static bool factor_real(job *b, int32_t begin, int32_t end)
 {
-    int rc = TRS_OK;
-    for (int32_t k = begin; k < end && !rc; k++) rc = factor_row(b, k, 1);
-    return rc;
+    bool good = true;
+    for (int32_t k = begin; k < end && good; k++) good = factor_row(b, k, 1);
+    return good;
 }
 
-TRS_FMA_CLONES static int factor_complex(job *b, int32_t begin, int32_t end)
+TRS_FMA_CLONES static bool factor_complex(job *b, int32_t begin, int32_t end)
 {
-    int rc = TRS_OK;
-    for (int32_t k = begin; k < end && !rc; k++) rc = factor_row(b, k, 2);
-    return rc;
+    bool good = true;
+    for (int32_t k = begin; k < end && good; k++) good = factor_row(b, k, 2);
+    return good;
 }
 
-static int factor_rows(job *b)
+static void factor_rows(job *b, int32_t begin, int32_t end)
 {
     enum { STEP = 1024 };
-    const int32_t n = (int32_t)b->A->n;
-    int rc = TRS_OK;
-    for (int32_t k = 0; k < n && !rc; k += STEP) {
-        const int32_t end = n - k < STEP ? n : k + STEP;
-        rc = b->A->is_complex ? factor_complex(b, k, end) : factor_real(b, k, end);
-        if (!rc) rc = trs_step("factorization", (double)k / n);
+    bool good = true;
+    for (int32_t k = begin; k < end && good && !b->canceled; k += STEP) {
+        const int32_t last = end - k < STEP ? end : k + STEP;
+        good = b->A->is_complex ? factor_complex(b, k, last) : factor_real(b, k, last);
+        b->done += last - k;
+        if (trs_step("factorization", (double)b->done / (double)b->A->n)) b->canceled = true;
+    }
+}
+
+/* Subtrees share no entry of y, L or D, so any threads do them, in the same bits. */
+static void factor_shares(void *user, int64_t begin, int64_t end)
+{
+    job *b = user;
+    const int32_t *share = b->r->share;
+    for (int64_t s = begin; s < end; s++) factor_rows(b, share[2 * s], share[2 * s + 1]);
+}
+
+static int is_factored(job *b)
+{
+    if (b->canceled) return TRS_ECANCELED; /* trs_step has left a sentence */
+    if (b->bad == b->A->n) return TRS_OK;
+    return trs_fail(TRS_EPIVOT, "row %" PRId64 ": a pivot is zero or not finite; boost replaces it",
+                    row_of(b, (int32_t)b->bad) + b->lu->base);
+}
+
+static int factor_all(job *b)
+{
+    const int64_t shares = b->r->shares;
+    const int32_t *share = b->r->share;
+    int32_t k = 0;
+    trs_share(b->threads, shares, 1, factor_shares, b);
+    int rc = is_factored(b);
+    for (int64_t s = 0; s <= shares && !rc; s++) {
+        const int32_t end = s < shares ? share[2 * s] : (int32_t)b->A->n;
+        factor_rows(b, k, end);
+        rc = is_factored(b);
+        if (s < shares) k = share[2 * s + 1];
     }
     return rc;
 }
@@ -329,25 +369,43 @@ TRS_INLINE double scale_numbers(double *val, double root, int64_t count)
     return largest;
 }
 
-/* Column j of L becomes that of F, and its diagonal the root of |d(j)|, or t.  Returns the largest number of F. */
-static double scale_columns(const job *b, int parts, int8_t *sign)
+/* D becomes its size, and the diagonal of L, of which scale_columns takes the roots. */
+static void scale_diagonal(const job *b, int8_t *sign)
 {
-    const int64_t *ptr = b->r->d->ptr;
-    double square = 0, largest = 0;
     for (int64_t j = 0; j < b->A->n; j++) {
-        const bool second = b->block && j > 0 && is_block(b, (int32_t)j - 1);
-        if (b->block && is_block(b, (int32_t)j)) square = scale_block(b, j, sign);
-        else if (!second) square = fabs(b->D[j]), sign[j] = b->D[j] < 0 ? -1 : 1;
-        const double root = sqrt(square);
-        b->D[j] = square;
-        b->val[parts * ptr[j]] = root;
-        if (parts == 2) b->val[2 * ptr[j] + 1] = 0;
-        const double size =
-            scale_numbers(b->val + parts * (ptr[j] + 1), root, parts * (ptr[j + 1] - ptr[j] - 1));
-        if (size > largest) largest = size;
-        if (root > largest) largest = root;
+        if (b->block && is_block(b, (int32_t)j)) {
+            b->D[j] = b->D[j + 1] = scale_block(b, j, sign);
+            j++;
+            continue;
+        }
+        sign[j] = b->D[j] < 0 ? -1 : 1;
+        b->D[j] = fabs(b->D[j]);
     }
-    return largest;
+}
+
+typedef struct scaling {
+    const job *b;
+    _Atomic double largest; /* number of F */
+} scaling;
+
+/* Columns of L become those of F, and their diagonals the roots of D. */
+static void scale_columns(void *user, int64_t begin, int64_t end)
+{
+    scaling *s = user;
+    const job *b = s->b;
+    const int64_t *ptr = b->r->d->ptr, parts = b->A->is_complex ? 2 : 1;
+    double largest = 0;
+    for (int64_t j = begin; j < end; j++) {
+        const double root = sqrt(b->D[j]);
+        double *column = b->val + parts * ptr[j];
+        column[0] = root;
+        if (parts == 2) column[1] = 0;
+        largest = fmax(largest, root);
+        largest =
+            fmax(largest, scale_numbers(column + parts, root, parts * (ptr[j + 1] - ptr[j] - 1)));
+    }
+    double found = s->largest;
+    while (largest > found && !atomic_compare_exchange_weak(&s->largest, &found, largest)) continue;
 }
 
 /* rcond: the smallest pivot over the largest. */
@@ -363,26 +421,38 @@ static double ratio(const double *D, int64_t n)
 
 /* ---- all of it --------------------------------------------------------------------------------------- */
 
-static void find_largest(const trs_csc *A, double *largest)
+static void find_largest(void *user, int64_t begin, int64_t end)
 {
-    for (int64_t j = 0; j < A->n; j++) {
-        largest[j] = 0;
+    const job *b = user;
+    const trs_csc *A = b->A;
+    for (int64_t j = begin; j < end; j++) {
+        b->largest[j] = 0;
         for (int64_t p = A->p[j]; p < A->p[j + 1]; p++)
-            largest[j] = fmax(largest[j], trs_csc_size(A, p));
+            b->largest[j] = fmax(b->largest[j], trs_csc_size(A, p));
     }
+}
+
+static int threads_for(const trs_lu *lu, const trs_ldlt_rows *r)
+{
+    if (r->shares == 0) return 1;
+    return lu->opt.threads > 0 ? lu->opt.threads : trs_default_threads();
 }
 
 static int compute(job *b, trs_factors *f)
 {
+    enum { EACH = 1024 }; /* columns */
     const int64_t n = b->A->n;
     const int parts = b->A->is_complex ? 2 : 1;
     memset(b->y, 0, (size_t)(n * parts) * sizeof *b->y);
     if (b->block) memset(b->block, 0, (size_t)n * 4 * sizeof *b->block);
     for (int64_t j = 0; j < n; j++) b->end[j] = b->r->d->ptr[j] + 1;
-    if (b->largest) find_largest(b->A, b->largest);
-    const int rc = factor_rows(b);
+    if (b->largest) trs_share(b->threads, n, EACH, find_largest, b);
+    const int rc = factor_all(b);
     if (rc) return rc;
-    f->largest_l = scale_columns(b, parts, f->sign);
+    scaling s = {.b = b};
+    scale_diagonal(b, f->sign);
+    trs_share(b->threads, n, EACH, scale_columns, &s);
+    f->largest_l = s.largest;
     f->rcond = ratio(b->D, n);
     return TRS_OK;
 }
@@ -390,12 +460,13 @@ static int compute(job *b, trs_factors *f)
 int trs_ldlt_run(trs_lu *lu, const trs_csc *A, const trs_ldlt_rows *r, trs_factors *f)
 {
     const int64_t n = A->n;
-    job b = {.lu = lu, .A = A, .r = r, .val = (double *)f->L.val, .block = f->block, .first = -1};
+    job b = {.lu = lu, .A = A, .r = r, .val = (double *)f->L.val, .block = f->block};
+    b.threads = threads_for(lu, r), b.first = b.bad = n;
     b.D = r->work, b.inverse = r->work + n, b.y = r->work + 2 * n, b.end = r->end;
     if (lu->boost > 0) b.largest = r->work + 4 * n;
     const int rc = compute(&b, f);
     lu->info.boosted = b.boosted;
-    lu->info.first_boosted = b.first;
+    lu->info.first_boosted = b.boosted ? row_of(&b, (int32_t)b.first) : -1;
     return rc;
 }
 

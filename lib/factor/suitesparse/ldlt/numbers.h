@@ -21,8 +21,12 @@ typedef struct trs_ldlt_rows {
     bool *second;    /* [n] rows k - 1 and k may be one pivot; NULL: no rows are */
     int32_t *mate;   /* [n] by row of A, as in pairs.h; NULL: no row has one */
     double *scale;   /* [n] by row of A, as in pairs.h */
-    double *work;    /* [5*n] scratch of a factorisation */
-    int64_t *end;    /* [n] the same */
+    /* [2*shares] rows share [2s] .. share [2s+1] - 1 are whole subtrees of the elimination tree, ascending: they need no other
+     * row, so threads can do one each; the rows between them come afterwards */
+    int32_t *share;
+    int64_t shares;
+    double *work; /* [5*n] scratch of a factorisation */
+    int64_t *end; /* [n] the same */
 } trs_ldlt_rows;
 
 /* Find the lists.  The members d, mate and scale are given.  TRS_OK, TRS_EMEM. */

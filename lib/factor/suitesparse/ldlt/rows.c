@@ -107,6 +107,83 @@ static void find_places(const trs_ldlt_rows *r, int64_t n, int32_t *place)
     }
 }
 
+/* ---- shares ------------------------------------------------------------------------------------------ */
+
+/* No share has more than this part of all flops, so that threads find enough of them. */
+enum { PART = 64 };
+
+typedef struct trees { /* subtrees of the elimination tree */
+    const trs_symbolic *d;
+    double *flops;  /* [n] of the subtree of each column */
+    int64_t *first; /* [n] its smallest column */
+    int32_t *size;  /* [n] its columns */
+    double all;     /* flops */
+} trees;
+
+/* Is the subtree of column j small enough, and are its columns consecutive? */
+static bool fits(const trees *t, int64_t j)
+{
+    return PART * t->flops[j] <= t->all && j - t->first[j] + 1 == t->size[j];
+}
+
+static int64_t parent_of(const trs_symbolic *d, int64_t j)
+{
+    return d->ptr[j] + 1 < d->ptr[j + 1] ? d->idx[d->ptr[j] + 1] : -1;
+}
+
+static void find_trees(trees *t, int64_t n)
+{
+    for (int64_t j = 0; j < n; j++) t->flops[j] = 0, t->first[j] = j, t->size[j] = 1;
+    for (int64_t j = 0; j < n; j++) {
+        const int64_t parent = parent_of(t->d, j);
+        const double count = (double)(t->d->ptr[j + 1] - t->d->ptr[j]);
+        t->flops[j] += count * count;
+        t->all += count * count;
+        if (parent < 0) continue;
+        t->flops[parent] += t->flops[j];
+        t->first[parent] = trs_min(t->first[parent], t->first[j]);
+        t->size[parent] += t->size[j];
+    }
+}
+
+/* The largest subtrees that fit, if there is enough to do; neighbours are joined as long as they fit together. */
+static void find_shares(trs_ldlt_rows *r, const trees *t, int64_t n)
+{
+    double flops = 0;
+    if (t->all < TRS_SHARED_FROM) return;
+    for (int64_t j = 0; j < n; j++) {
+        const int64_t parent = parent_of(t->d, j);
+        if (!fits(t, j) || (parent >= 0 && fits(t, parent))) continue;
+        int32_t *last = r->share + 2 * (r->shares - 1);
+        if (r->shares > 0 && last[1] == t->first[j] && PART * (flops + t->flops[j]) <= t->all) {
+            last[1] = (int32_t)j + 1;
+            flops += t->flops[j];
+            continue;
+        }
+        r->share[2 * r->shares] = (int32_t)t->first[j];
+        r->share[2 * r->shares++ + 1] = (int32_t)j + 1;
+        flops = t->flops[j];
+    }
+}
+
+static int make_shares(trs_lu *lu, trs_ldlt_rows *r)
+{
+    const int64_t n = (int64_t)r->d->L->n;
+    trees t = {.d = r->d, .flops = r->work, .first = r->end};
+    t.size = trs_lu_alloc(lu, n, sizeof *t.size, "the subtrees of a factor");
+    r->share = trs_lu_alloc(lu, 2 * n, sizeof *r->share, "the subtrees of a factor");
+    const int rc = t.size && r->share ? TRS_OK : TRS_EMEM;
+    r->shares = 0;
+    if (!rc) {
+        find_trees(&t, n);
+        find_shares(r, &t, n);
+    }
+    trs_lu_free(lu, t.size);
+    return rc;
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------- */
+
 int trs_ldlt_rows_make(trs_lu *lu, const trs_csc *A, trs_ldlt_rows *r)
 {
     const int64_t n = A->n, half = A->nnz / 2 + n; /* A is symmetric */
@@ -126,6 +203,7 @@ int trs_ldlt_rows_make(trs_lu *lu, const trs_csc *A, trs_ldlt_rows *r)
         list_a(A, place, r);
         find_dense(r);
         rc = make_runs(lu, r);
+        if (!rc) rc = make_shares(lu, r);
     }
     trs_lu_free(lu, place);
     return rc;
@@ -134,9 +212,9 @@ int trs_ldlt_rows_make(trs_lu *lu, const trs_csc *A, trs_ldlt_rows *r)
 void trs_ldlt_rows_free(trs_lu *lu, trs_ldlt_rows *r)
 {
     trs_lu_free(lu, r->run_ptr, r->run, r->length, r->a_ptr, r->a_row, r->a_src, r->dense,
-                r->second, r->work, r->end);
+                r->second, r->share, r->work, r->end);
     r->run_ptr = r->a_ptr = r->a_src = r->dense = NULL;
-    r->run = r->length = r->a_row = NULL;
+    r->run = r->length = r->a_row = r->share = NULL;
     r->second = NULL;
     r->work = NULL, r->end = NULL;
 }
