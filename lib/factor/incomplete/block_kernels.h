@@ -334,7 +334,7 @@ TRS_INLINE void BN(mark)(const trs_ilu_blocks *m, int64_t *where, int32_t i, boo
 }
 
 /* The largest number of A in row i of the blocks that are read. */
-static double BN(largest)(const trs_ilu_blocks *m, int32_t i)
+TRS_INLINE double BN(largest)(const trs_ilu_blocks *m, int32_t i)
 {
     const trs_ilu_block_side *f = &m->side[0];
     const T *val = f->val, *d = val + (f->begin[0][m->n] + i) * (B * B);

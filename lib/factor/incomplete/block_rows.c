@@ -132,7 +132,7 @@ static void FN(transpose_blocks)(const trs_ilu_blocks *m, int64_t begin, int64_t
 }
 
 /* In x [b], find the row of column c of a [b*b] with the largest number on or below the diagonal. */
-static int FN(pivot_of)(const T *a, int b, int c)
+TRS_INLINE int FN(pivot_of)(const T *a, int b, int c)
 {
     int at = c;
     for (int r = c + 1; r < b; r++)
@@ -140,7 +140,7 @@ static int FN(pivot_of)(const T *a, int b, int c)
     return at;
 }
 
-static void FN(swap_rows)(T *a, int b, int r, int s)
+TRS_INLINE void FN(swap_rows)(T *a, int b, int r, int s)
 {
     for (int c = 0; c < b && r != s; c++) {
         const T z = a[r + b * c];
@@ -150,7 +150,7 @@ static void FN(swap_rows)(T *a, int b, int r, int s)
 }
 
 /* The pivot d, or, if it is smaller than `least`, a number of that size and of the same sign or phase; positive: least itself. */
-static T FN(pivot)(T d, bool positive, double least, int64_t *boosted)
+TRS_INLINE T FN(pivot)(T d, bool positive, double least, int64_t *boosted)
 {
     const double size = positive ? (double)creal(d) : FN(size)(d);
     if (positive) d = creal(d);
@@ -161,7 +161,8 @@ static T FN(pivot)(T d, bool positive, double least, int64_t *boosted)
 }
 
 /* a [b*b] = its inverse.  A pivot smaller than `least` is replaced.  positive: a is Hermitian, and its pivots must be positive. */
-static trs_ilu_fault FN(invert)(T *a, int b, bool positive, double least, int64_t *boosted)
+TRS_FMA_CLONES static trs_ilu_fault FN(invert)(T *a, int b, bool positive, double least,
+                                               int64_t *boosted)
 {
     T e[TRS_BLOCK_MOST * TRS_BLOCK_MOST] = {0}; /* becomes the inverse, from the identity */
     for (int c = 0; c < b; c++) e[c + b * c] = 1;
