@@ -92,7 +92,10 @@ void trs_front_schedule_free(trs_context *ctx, trs_front_schedule *s);
 
 /* ---- where A goes, and where L and U come from (places.c) ------------------------------------------------- */
 
-enum { TRS_FRONT_ONE = -1 }; /* the number 1 on the diagonal of L */
+enum {
+    TRS_FRONT_ONE = -1, /* the number 1 on the diagonal of L */
+    TRS_FRONT_ZERO = -2 /* that of an entry of L S L^H which no values of A change */
+};
 
 typedef struct trs_front_places {
     int64_t entries; /* of A that are read */
@@ -101,7 +104,7 @@ typedef struct trs_front_places {
     int64_t *to;
     int32_t *row;   /* [entries] of A, for the scaling; NULL: there is none */
     int32_t *i, *j; /* [entries] the pivots of row and column; NULL unless indefinite */
-    int64_t *l, *u; /* [nnz of L, of U] offsets in the panels, or TRS_FRONT_ONE */
+    int64_t *l, *u; /* [nnz of L, of U] offsets in the panels, or one of these numbers */
     int64_t lnz, unz;
 } trs_front_places;
 

@@ -59,7 +59,7 @@ static __global__ void scatter_kernel(int64_t entries, const int64_t *from, cons
     if (e < entries) {
         T x = a[from[e]];
         if (row) x = x * number<T>(scale[row[e]]);
-        size = magnitude(x);
+        size = is_finite(x) ? magnitude(x) : INFINITY;
         panels[to[e] < 0 ? ~to[e] : to[e]] = conj_if(to[e] < 0, x);
     }
     raise_to(&outcome->largest_a, size);
@@ -84,8 +84,9 @@ static __global__ void gather_kernel(int64_t entries, const int64_t *from, const
     double most = 0;
     for (int64_t e = index_of_thread(); e < entries; e += all_threads()) {
         const int64_t at = from[e];
-        const T x = at == TRS_FRONT_ONE ? number<T>(1) : panels[at];
-        found += at != TRS_FRONT_ONE && magnitude(x) > least;
+        T x = number<T>(at == TRS_FRONT_ONE);
+        if (at >= 0) x = panels[at];
+        found += at >= 0 && magnitude(x) > least;
         most = fmax(most, (double)magnitude(x));
         to[e] = x;
     }

@@ -40,7 +40,7 @@ typedef struct trs_fronts_job {
 
 /* Find the fronts, and bring what a run needs to the device.  It waits.  The context is kept.
  * Returns TRS_OK, TRS_EMEM, TRS_EDEVICE, TRS_ESUPPORT (a level of fronts has 2^31 tiles), TRS_EMATRIX (L or U has an entry
- * that cannot come of A in this order), each but the first with *f = NULL. */
+ * that cannot come of A in this order; in L of L S L^H it is zero), each but the first with *f = NULL. */
 int trs_fronts_create(trs_context *ctx, const trs_fronts_pattern *p, trs_fronts **f);
 void trs_fronts_destroy(trs_fronts *f); /* f may be NULL */
 /* Compute the factors.  It only enqueues work, so it can be captured; one run at a time.  The same values give the same

@@ -105,43 +105,43 @@ static int factor_rows(trs_lu *lu, const trs_mat *A, const trs_complete_fill *fi
     return rc;
 }
 
-static int by_entries(trs_lu *lu, const trs_mat *A, bool *made)
+static int by_entries(trs_lu *lu, const trs_mat *A, const trs_turned *turned, bool *made)
 {
     trs_context ctx = {.mem = lu->mem, .threads = 1};
     const trs_factors *f = &lu->f;
     const int64_t *Q = f->cholesky ? f->P : f->Q;
     trs_complete_fill fill;
-    int rc = trs_complete_fill_find(&ctx, A, f->P, Q, most_fill(lu), &fill);
+    int rc = trs_complete_fill_find(&ctx, turned ? &turned->G : A, f->P, Q, most_fill(lu), &fill);
     if (rc) return rc;
-    rc = factor_rows(lu, A, &fill, NULL, made);
+    rc = factor_rows(lu, A, &fill, turned, made);
     trs_complete_fill_free(&ctx, &fill);
     return rc;
 }
 
-/* With pivots of two rows. */
-static int by_turned_entries(trs_lu *lu, const trs_mat *A, bool *made)
+/* ---- front by front --------------------------------------------------------------------------------- */
+
+static int by_fronts(trs_lu *lu, const trs_mat *A, const trs_turned *turned, bool *made)
 {
-    trs_context ctx = {.mem = lu->mem, .threads = 1};
-    const int64_t *P = lu->f.P;
-    trs_complete_fill fill;
-    trs_turned t;
-    int rc = trs_turned_make(lu, A, &t);
-    if (!rc) rc = trs_complete_fill_find(&ctx, &t.G, P, P, most_fill(lu), &fill);
-    if (!rc) {
-        rc = factor_rows(lu, A, &fill, &t, made);
-        trs_complete_fill_free(&ctx, &fill);
-    }
-    trs_turned_free(lu, &t);
+    int rc = TRS_OK;
+    if (!lu->f.cholesky && !lu->f.symbolic) rc = trs_lu_complete_factors(lu, A, most_fill(lu));
+    if (!rc) rc = trs_lu_fronts_make(lu, A, turned, limit_now(lu), made);
     return rc;
 }
 
 /* ---- either -------------------------------------------------------------------------------------- */
 
-static int by_fronts(trs_lu *lu, const trs_mat *A, bool *made)
+/* turned: pivots of two rows, or NULL */
+static int by(bool fronts, trs_lu *lu, const trs_mat *A, const trs_turned *turned, bool *made)
 {
-    int rc = TRS_OK;
-    if (!lu->f.cholesky && !lu->f.symbolic) rc = trs_lu_complete_factors(lu, A, most_fill(lu));
-    if (!rc) rc = trs_lu_fronts_make(lu, A, limit_now(lu), made);
+    return fronts ? by_fronts(lu, A, turned, made) : by_entries(lu, A, turned, made);
+}
+
+static int with_pairs(bool fronts, trs_lu *lu, const trs_mat *A, bool *made)
+{
+    trs_turned t;
+    int rc = trs_turned_make(lu, A, &t);
+    if (!rc) rc = by(fronts, lu, A, t.count > 0 ? &t : NULL, made);
+    trs_turned_free(lu, &t);
     return rc;
 }
 
@@ -149,10 +149,7 @@ static int by_fronts(trs_lu *lu, const trs_mat *A, bool *made)
  * except for zeros that were added.  TRS_EGROWTH: the pivots of symbolic factors are bad. */
 static int attempt(trs_lu *lu, const trs_mat *A, bool fronts, bool *made)
 {
-    int rc;
-    if (lu->f.block) rc = by_turned_entries(lu, A, made);
-    else if (fronts) rc = by_fronts(lu, A, made);
-    else rc = by_entries(lu, A, made);
+    const int rc = lu->f.block ? with_pairs(fronts, lu, A, made) : by(fronts, lu, A, NULL, made);
     if (!rc && *made) return rc;
     trs_lu_device_free(lu);
     trs_lu_drop_plans(lu);
@@ -168,10 +165,8 @@ int trs_lu_complete_make(trs_lu *lu, const trs_mat *A, bool *made)
 {
     const double products = count_products(lu);
     const bool few = products <= many_an_entry * (double)count_both(&lu->f);
-    const bool pairs = lu->f.block != NULL; /* which fronts do not know */
-    int rc = TRS_OK;
     *made = false;
-    if (!pairs) rc = attempt(lu, A, !few, made);
+    int rc = attempt(lu, A, !few, made);
     if (!rc && !*made && products <= most_products) rc = attempt(lu, A, few, made);
     if (lu->device) {
         lu->device->limit = growth_limit(lu);

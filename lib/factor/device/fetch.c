@@ -107,6 +107,46 @@ static int fetch_values(trs_lu *lu)
     return trs_gpu_get(&d->ctx, (void *)U->val, u, (size_t)U->nnz * size);
 }
 
+/* at [e] = where number e of L, which has columns, stands among those of its rows, whose columns are idx. */
+static void list_rows(const trs_mat *L, int64_t *ptr, int32_t *idx, int64_t *at)
+{
+    const int64_t *Lp = L->ptr;
+    const int32_t *Li = L->idx;
+    memset(ptr, 0, ((size_t)L->n + 2) * sizeof *ptr);
+    for (int64_t e = 0; e < L->nnz; e++) ptr[Li[e] + 2]++;
+    for (int64_t i = 0; i < L->n; i++) ptr[i + 2] += ptr[i + 1];
+    for (int64_t j = 0; j < L->n; j++)
+        for (int64_t e = Lp[j]; e < Lp[j + 1]; e++) {
+            at[e] = ptr[Li[e] + 1]++;
+            idx[at[e]] = (int32_t)j;
+        }
+}
+
+/* trs_turned_back for L by columns, of fronts. */
+static int turn_columns_back(trs_lu *lu, int32_t count, const int32_t *first, void *w)
+{
+    const trs_mat L = lu->f.L;
+    const size_t size = trs_size(L.dtype);
+    int64_t *ptr = trs_lu_alloc(lu, L.n + 2, sizeof *ptr, "the rows of L");
+    int32_t *idx = trs_lu_alloc(lu, L.nnz, sizeof *idx, "the rows of L");
+    int64_t *at = trs_lu_alloc(lu, L.nnz, sizeof *at, "the rows of L");
+    char *val = trs_lu_alloc(lu, L.nnz, size, "the rows of L"), *columns = (char *)L.val;
+    const int rc = ptr && idx && at && val ? TRS_OK : TRS_EMEM;
+    TRS_ASSERT(L.format == TRS_CSC && L.ptr_bits != 32 && L.idx_bits != 64);
+    if (!rc) {
+        list_rows(&L, ptr, idx, at);
+        for (int64_t e = 0; e < L.nnz; e++)
+            memcpy(val + (size_t)at[e] * size, columns + (size_t)e * size, size);
+        lu->f.L.ptr = ptr, lu->f.L.idx = idx, lu->f.L.val = val, lu->f.L.format = TRS_CSR;
+        trs_turned_back(lu, count, first, w);
+        lu->f.L = L;
+        for (int64_t e = 0; e < L.nnz; e++)
+            memcpy(columns + (size_t)e * size, val + (size_t)at[e] * size, size);
+    }
+    trs_lu_free(lu, ptr, idx, at, val);
+    return rc;
+}
+
 /* Of turned rows, the factors of A. */
 static int turn_back(trs_lu *lu)
 {
@@ -118,7 +158,8 @@ static int turn_back(trs_lu *lu)
     void *w = trs_lu_alloc(lu, 4 * (int64_t)d->turns, size, "pivots of two rows");
     int rc = first && w ? trs_gpu_get(&d->ctx, first, d->turned, count * sizeof *first) : TRS_EMEM;
     if (!rc) rc = trs_gpu_get(&d->ctx, w, d->turn, 4 * count * size);
-    if (!rc) trs_turned_back(lu, d->turns, first, w);
+    if (!rc && d->fronts) rc = turn_columns_back(lu, d->turns, first, w);
+    else if (!rc) trs_turned_back(lu, d->turns, first, w);
     trs_lu_free(lu, first, w);
     return rc;
 }
@@ -127,10 +168,12 @@ int trs_lu_device_fetch(trs_lu *lu)
 {
     fetched h = {0};
     int rc = lu->f.sign ? trs_lu_device_signs(lu) : TRS_OK;
-    if (rc || lu->device->fronts) return rc ? rc : fetch_values(lu);
-    rc = fetch_arrays(lu, &h);
-    if (!rc) rc = host_arrays(lu);
-    if (!rc) take_fetched(lu, &h);
+    if (!rc && lu->device->fronts) rc = fetch_values(lu);
+    else if (!rc) {
+        rc = fetch_arrays(lu, &h);
+        if (!rc) rc = host_arrays(lu);
+        if (!rc) take_fetched(lu, &h);
+    }
     if (!rc) rc = turn_back(lu);
     trs_lu_free(lu, h.ptr, h.diag, h.idx, h.val);
     return rc;

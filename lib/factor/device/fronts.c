@@ -1,8 +1,9 @@
 /* fronts.c: complete factors with many products, which are computed on a device front by front.
  *
  * L and U have the patterns that the library has found, with what cancelled there (complete_factors.c), or those of symbolic
- * factors.  A run writes their values in the order of these arrays.  The patterns go to the device for as long as the plans
- * are made of them. */
+ * factors.  With pivots of two rows G (turned.h) is factored in the pattern of L, where both rows of a pair have the same columns,
+ * and both columns the same rows.  A run writes their values in the order of these arrays.  The patterns go to the device for as
+ * long as the plans are made of them. */
 #include "config.h"
 
 #include "lu_device.h"
@@ -22,10 +23,11 @@ static int put_pattern(trs_lu_device *d, int k, const trs_mat *m)
     return rc ? rc : put(d, k + 1, m->idx, m->nnz, idx_size);
 }
 
-static int analyse(trs_lu *lu, const trs_mat *A, double limit)
+static int analyse(trs_lu *lu, const trs_mat *A, const trs_turned *turned, double limit)
 {
     const trs_factors *f = &lu->f;
-    const trs_fronts_pattern p = {f->L.dtype, f->cholesky, f->sign != NULL, A, &f->L, &f->U,
+    const trs_mat *const G = turned ? &turned->G : A;
+    const trs_fronts_pattern p = {f->L.dtype, f->cholesky, f->sign != NULL, G, &f->L, &f->U,
                                   f->P,       f->Q,        f->scale};
     int rc = trs_lu_device_new(lu, A, f->L.dtype, limit, lu->refactors || f->symbolic);
     trs_lu_device *d = lu->device;
@@ -33,18 +35,20 @@ static int analyse(trs_lu *lu, const trs_mat *A, double limit)
     d->first_u = (f->L.nnz + 63) / 64 * 64; /* a multiple of 256 bytes */
     d->numbers = d->first_u + f->U.nnz;
     if (f->cholesky) d->numbers = f->L.nnz;
-    rc = trs_lu_device_values(lu, A);
+    rc = trs_lu_device_turns(d, turned);
+    if (!rc) rc = trs_lu_device_values(lu, A);
     if (!rc) rc = trs_fronts_create(&d->ctx, &p, &d->fronts);
     if (!rc) rc = put_pattern(d, 0, &f->L);
     if (!rc && !f->cholesky) rc = put_pattern(d, 2, &f->U);
     return rc;
 }
 
-int trs_lu_fronts_make(trs_lu *lu, const trs_mat *A, double limit, bool *made)
+int trs_lu_fronts_make(trs_lu *lu, const trs_mat *A, const trs_turned *turned, double limit,
+                       bool *made)
 {
     *made = false;
     const double start = trs_now(), library = lu->info.seconds_factor;
-    int rc = analyse(lu, A, limit);
+    int rc = analyse(lu, A, turned, limit);
     const double analysed = trs_now() - start;
     *made = !rc;
     if (!rc) rc = trs_lu_device_update(lu, A, NULL);

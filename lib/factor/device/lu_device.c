@@ -77,7 +77,7 @@ static int put_new(trs_lu_device *d, void **to, const void *from, int64_t count,
     return *to ? trs_gpu_put(&d->ctx, *to, from, (size_t)count * size) : TRS_EMEM;
 }
 
-static int put_turns(trs_lu_device *d, const trs_turned *t)
+int trs_lu_device_turns(trs_lu_device *d, const trs_turned *t)
 {
     if (!t || t->count == 0) return TRS_OK;
     const int64_t terms = TRS_TURNED_TERMS * t->G.nnz;
@@ -504,7 +504,7 @@ static int analyse(trs_lu *lu, const trs_lu_task *task)
     d->numbers = r->first_u + r->nnz_u;
     if (r->cholesky) d->numbers = r->nnz_l;
     if (!rc) rc = put_scale(d, task->scale);
-    if (!rc) rc = put_turns(d, task->turned);
+    if (!rc) rc = trs_lu_device_turns(d, task->turned);
     if (!rc) rc = trs_lu_device_values(lu, task->A);
     if (!rc) rc = new_elimination(d);
     if (!rc) rc = trs_gpu_unit_diagonal(&d->rows, d->dtype, d->val);

@@ -57,6 +57,8 @@ typedef struct trs_lu_device {
 int trs_lu_device_new(trs_lu *lu, const trs_mat *A, trs_dtype dtype, double limit, bool waits);
 /* Allocate the arrays of values and the outcome: all that an update needs.  A: its shape. */
 int trs_lu_device_values(trs_lu *lu, const trs_mat *A);
+/* Bring pivots of two rows there; t = NULL: there are none. */
+int trs_lu_device_turns(trs_lu_device *d, const trs_turned *t);
 
 /* What is to be factored.  The arrays are read in trs_lu_device_make only. */
 typedef struct trs_lu_task {
@@ -99,7 +101,9 @@ int trs_lu_complete_make(trs_lu *lu, const trs_mat *A, bool *made);
 /* Give L and U of lu->f all entries that elimination may make of A, on the host, with the order P, Q (complete_factors.c).
  * Returns TRS_OK, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT without a sentence (there are more than limit). */
 int trs_lu_complete_factors(trs_lu *lu, const trs_mat *A, int64_t limit);
-/* As trs_lu_complete_make by fronts, which keep the patterns of L and U that lu->f has, and plans of them (fronts.c). */
-int trs_lu_fronts_make(trs_lu *lu, const trs_mat *A, double limit, bool *made);
+/* As trs_lu_complete_make by fronts, which keep the patterns of L and U that lu->f has, and plans of them (fronts.c).
+ * turned: pivots of two rows; NULL: there are none. */
+int trs_lu_fronts_make(trs_lu *lu, const trs_mat *A, const trs_turned *turned, double limit,
+                       bool *made);
 
 #endif

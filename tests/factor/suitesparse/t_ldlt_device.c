@@ -263,18 +263,20 @@ static int64_t blocks_of(const trs_lu *lu, int n)
     return blocks;
 }
 
-/* The device eliminates them: factors, inertia, determinant and solves of new values, whose scales change. */
+/* The device eliminates them, those of a large matrix by fronts: factors, inertia, determinant and solves of new values, whose
+ * scales change. */
 static void pairs(void **state)
 {
     (void)state;
     if (!has_device()) skip();
     for (int turn = 0; turn < 6; turn++) {
         const bool is_complex = turn >= 3;
-        const int n = turn % 2 ? 60 : 36;
+        const int n = (int[]){36, 60, 150}[turn % 3];
         full A = with_pairs(n, is_complex);
         twin t = twin_new(A, &plain);
         trs_lu *lu = factored(&t.m, (trs_factor_options){0}, true);
         assert_non_null(info_of(lu).kernel);
+        assert_int_equal(!strcmp(info_of(lu).kernel, "fronts"), n > 100);
         assert_true(blocks_of(lu, n) > 0);
         check(lu, &t);
         for (int step = 0; step < 3; step++) {
@@ -320,14 +322,117 @@ static void only_pairs(void **state)
     }
 }
 
+enum { SIDE = 12, PLANE = SIDE * SIDE, ROWS = SIDE * PLANE };
+
+/* A 27-point grid with -1 beside the diagonal.  Of eight rows in a line, two have zeros on their diagonals and 60 between them; the
+ * others have 40, or -40 in every third row.  So the blocks are larger than the rest of their rows, and give the inertia.  The first of
+ * the two may have another number, `first`, on its diagonal. */
+static bool is_mated(int i)
+{
+    return i % SIDE % 8 < 2;
+}
+
+static double entry_of(int i, int j, double first)
+{
+    if (i == j && is_mated(i)) return i % SIDE % 8 ? 0 : first;
+    if (i == j) return i % 3 ? 40 : -40;
+    return is_mated(i) && is_mated(j) && i / SIDE == j / SIDE && abs(i - j) == 1 ? 60 : -1;
+}
+
+static bool are_beside(int i, int j)
+{
+    return abs(i % SIDE - j % SIDE) < 2 && abs(i % PLANE / SIDE - j % PLANE / SIDE) < 2 &&
+           abs(i / PLANE - j / PLANE) < 2;
+}
+
+static trs_mat grid_with_pairs(double first)
+{
+    int64_t *ptr = calloc(ROWS + 1, sizeof *ptr);
+    int32_t *idx = calloc(27 * ROWS, sizeof *idx);
+    double *val = calloc(27 * ROWS, sizeof *val);
+    for (int i = 0; i < ROWS; i++) {
+        ptr[i + 1] = ptr[i];
+        for (int j = i - 2 * PLANE < 0 ? 0 : i - 2 * PLANE; j < ROWS && j < i + 2 * PLANE; j++) {
+            if (!are_beside(i, j)) continue;
+            idx[ptr[i + 1]] = j;
+            val[ptr[i + 1]++] = entry_of(i, j, first);
+        }
+    }
+    return (trs_mat){.n = ROWS, .nnz = ptr[ROWS], .ptr = ptr, .idx = idx, .val = val};
+}
+
+/* L S L' v = A(P, P) v of the factors that are brought back. */
+static void check_product(const trs_lu *lu, const trs_mat *A)
+{
+    trs_mat L;
+    const int64_t *P, *ptr = A->ptr;
+    const int32_t *idx = A->idx;
+    const double *val = A->val;
+    double *v = calloc(6 * ROWS, sizeof *v), *w = v + ROWS, *y = w + ROWS, *av = y + ROWS;
+    double *diagonal = av + ROWS, *beside = diagonal + ROWS;
+    assert_int_equal(trs_lu_factors(lu, &L, NULL, &P, NULL, NULL), TRS_OK);
+    assert_int_equal(trs_lu_middle(lu, diagonal, beside, NULL), TRS_OK);
+    assert_int_equal(L.format, TRS_CSC);
+    const int64_t *Lp = L.ptr;
+    const int32_t *Li = L.idx;
+    const double *Lx = L.val;
+    for (int k = 0; k < ROWS; k++) v[P[k]] = uniform();
+    for (int i = 0; i < ROWS; i++)
+        for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) av[i] += val[p] * v[idx[p]];
+    for (int k = 0; k < ROWS; k++)
+        for (int64_t p = Lp[k]; p < Lp[k + 1]; p++) w[k] += Lx[p] * v[P[Li[p]]];
+    for (int k = 0; k < ROWS; k++) {
+        double s = diagonal[k] * w[k];
+        if (k + 1 < ROWS) s += beside[k] * w[k + 1];
+        if (k > 0) s += beside[k - 1] * w[k - 1];
+        for (int64_t p = Lp[k]; p < Lp[k + 1]; p++) y[Li[p]] += Lx[p] * s;
+    }
+    for (int k = 0; k < ROWS; k++)
+        if (!(fabs(y[k] - av[P[k]]) <= 1e-10)) fail_msg("row %d: %g, not %g", k, y[k], av[P[k]]);
+    free(v);
+}
+
+static void check_grid(double first)
+{
+    trs_mat m = grid_with_pairs(first);
+    trs_lu *lu = factored(&m, (trs_factor_options){0}, true);
+    int64_t negative;
+    int expected = 0, mates = 0;
+    for (int i = 0; i < ROWS; i++) {
+        mates += is_mated(i);
+        expected += is_mated(i) ? i % SIDE % 8 : i % 3 == 0;
+    }
+    assert_string_equal(info_of(lu).kernel, "fronts");
+    assert_int_equal(blocks_of(lu, ROWS), first == 0 ? mates / 2 : 0);
+    for (int step = 0; step < 2; step++) {
+        assert_int_equal(trs_lu_inertia(lu, NULL, &negative, NULL), TRS_OK);
+        assert_int_equal(negative, step ? ROWS - expected : expected);
+        check_solve(lu, &m, 1e3 * DBL_EPSILON);
+        check_product(lu, &m);
+        for (int64_t p = 0; p < m.nnz; p++) ((double *)m.val)[p] *= -1.5;
+        assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
+    }
+    trs_lu_destroy(lu);
+    hide(&m);
+}
+
+/* Pairs in a sparse matrix by fronts, and rows that the host made neighbours, but not one pivot. */
+static void pairs_of_a_grid(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    check_grid(0);
+    check_grid(40);
+}
+
 /* By one triangle, with plans in single precision; A' x = b, where A' is the conjugate of A. */
 static void half_of_pairs(void **state)
 {
     (void)state;
     if (!has_device()) skip();
-    for (int turn = 0; turn < 4; turn++) {
-        const int single = turn % 2, n = 36;
-        full A = with_pairs(n, turn / 2), half = full_new(n, turn / 2);
+    for (int turn = 0; turn < 8; turn++) {
+        const int single = turn % 2, is_complex = turn / 2 % 2, n = turn < 4 ? 36 : 130;
+        full A = with_pairs(n, is_complex), half = full_new(n, is_complex);
         twin t = twin_new(A, &plain);
         for (int j = 0; j < n; j++)
             for (int i = j; i < n; i++) half.a[i + n * j] = A.a[i + n * j];
@@ -349,9 +454,8 @@ static void half_of_pairs(void **state)
 }
 
 /* A captured update is replayed with pairs; with values that are not finite, and zero; and with good ones again. */
-static void replay_pairs(bool is_complex)
+static void replay_pairs(int n, bool is_complex)
 {
-    const int n = 36;
     full A = with_pairs(n, is_complex);
     twin t = twin_new(A, &plain);
     trs_lu *lu = factored(&t.m, (trs_factor_options){0}, true);
@@ -381,8 +485,7 @@ static void replayed_pairs(void **state)
 {
     (void)state;
     if (!has_device()) skip();
-    replay_pairs(false);
-    replay_pairs(true);
+    for (int turn = 0; turn < 4; turn++) replay_pairs(turn < 2 ? 36 : 120, turn % 2);
 }
 
 /* ---- orders -------------------------------------------------------------------------------------------- */
@@ -434,7 +537,8 @@ int main(void)
         cmocka_unit_test(replayed),       cmocka_unit_test(boosted),
         cmocka_unit_test(growth),         cmocka_unit_test(pairs),
         cmocka_unit_test(orders),         cmocka_unit_test(only_pairs),
-        cmocka_unit_test(replayed_pairs), cmocka_unit_test(half_of_pairs),
+        cmocka_unit_test(replayed_pairs), cmocka_unit_test(pairs_of_a_grid),
+        cmocka_unit_test(half_of_pairs),
     };
     return cmocka_run_group_tests_name("ldlt_device", tests, NULL, NULL);
 }

@@ -74,7 +74,7 @@ static int find_depth(trs_lu *lu, const trs_symbolic *d, int64_t *levels)
 static int find_order(trs_lu *lu, const trs_csc *A, const char *ordering, const int32_t *mate,
                       trs_symbolic **d)
 {
-    const double zeros = lu->opt.device <= 0 || mate ? ZEROS : 0;
+    const double zeros = lu->opt.device <= 0 ? ZEROS : 0;
     int rc = trs_symbolic_new(lu, A, ordering, mate, zeros, d);
     if (!rc) rc = trs_symbolic_find(lu, A, *d);
     return rc;
