@@ -266,10 +266,11 @@ static grid *grid_of(bool is_complex, bool pairs)
     for (int64_t i = 0; i < ROWS; i++) {
         const int64_t x = i % SIDE;
         const bool mated = pairs && x % 8 < 2 && x - x % 8 + 1 < SIDE;
+        const double single = i % 3 ? 6 : -6;
         const double left = mated && x % 8 == 1 ? 9 : -1, right = mated && x % 8 == 0 ? 9 : -1;
         if (i >= SIDE) add_entry(g, i, i - SIDE, parts, -1, 0.5);
         if (x > 0) add_entry(g, i, i - 1, parts, left, 0.25);
-        add_entry(g, i, i, parts, mated ? 0 : i % 3 ? 6 : -6, 0);
+        add_entry(g, i, i, parts, mated ? 0 : single, 0);
         if (x + 1 < SIDE) add_entry(g, i, i + 1, parts, right, 0.25);
         if (i + SIDE < ROWS) add_entry(g, i, i + SIDE, parts, -1, 0.5);
         g->ptr[i + 1] = g->mat.nnz;
