@@ -2,9 +2,10 @@
  *
  * The library is built for the oldest processors of its architecture.  A function with TRS_CLONES is compiled for
  * newer ones as well (AVX2 and FMA; AVX-512), and the dynamic linker binds its name to the right one.  The functions
- * that it calls must be TRS_INLINE, so that they are compiled for the same instruction set, or have clones themselves: gcc 12 may
- * call a static function of SSE without clearing the upper halves of AVX's registers, which made a loop 2.5 times slower.  No two functions with clones
- * have one name, not even static ones: clang 14 binds the names of the whole program.
+ * that it calls must be TRS_INLINE, so that they are compiled for the same instruction set, or have clones themselves:
+ * gcc 12 may call a static function of SSE without clearing the upper halves of AVX's registers, which made a loop 2.5
+ * times slower.  No two functions with clones have one name, not even static ones: clang 14 binds the names of the
+ * whole program.
  *
  * Every copy costs time to compile and memory.  Loops that gain little from AVX-512 and its 32 registers use
  * TRS_FMA_CLONES (doc/results/cpu/2026-11-25-copies.csv, one noisy run).  Those are most loops without vectors.
