@@ -276,7 +276,10 @@ static void check_tree(const trs_front_tree *t)
 static zz *gathered(const zz *panels, const int64_t *from, int64_t count)
 {
     zz *val = zeroed(count, sizeof *val);
-    for (int64_t e = 0; e < count; e++) val[e] = from[e] == TRS_FRONT_ONE ? 1 : panels[from[e]];
+    for (int64_t e = 0; e < count; e++) {
+        if (from[e] >= 0) val[e] = panels[from[e]];
+        else val[e] = from[e] == TRS_FRONT_ONE;
+    }
     return val;
 }
 

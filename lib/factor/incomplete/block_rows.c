@@ -98,7 +98,7 @@ int64_t trs_ilu_block_infinite(const trs_ilu_blocks *m)
 
 #include "base/number/vector.h"
 
-static double FN(size)(T z)
+TRS_INLINE double FN(size)(T z)
 {
     return hypot((double)creal(z), (double)cimag(z));
 }

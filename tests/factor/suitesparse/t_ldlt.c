@@ -328,6 +328,48 @@ static void threads_agree(void **state)
         }
 }
 
+enum { SIX = 6, COPIES = 20000, SMALL = 5 }; /* entries of a small matrix above its diagonal */
+
+/* Copies of a matrix of six rows whose elimination tree is 0-1-2-4-5 and 3-5, in the order as it is: the columns of the subtree of
+ * row 4 are not consecutive, those of row 5 are.  The pivots are those of a dense elimination by hand. */
+static void no_postorder(void **state)
+{
+    (void)state;
+    static const int edge[SMALL][2] = {{0, 1}, {0, 2}, {2, 4}, {3, 5}, {4, 5}};
+    const int64_t n = SIX * COPIES, nnz = COPIES * (SIX + 2 * SMALL);
+    int64_t *ptr = calloc((size_t)n + 1, sizeof *ptr);
+    int32_t *idx = calloc((size_t)nnz, sizeof *idx);
+    double *val = calloc((size_t)nnz, sizeof *val), a[SIX][SIX] = {{0}}, pivot[SIX];
+    trs_mat m = {.n = n, .ptr = ptr, .idx = idx, .val = val}, L;
+    for (int e = 0; e < SMALL; e++) a[edge[e][0]][edge[e][1]] = a[edge[e][1]][edge[e][0]] = 1;
+    for (int i = 0; i < SIX; i++) a[i][i] = 4;
+    for (int64_t i = 0; i < n; i++) {
+        for (int j = 0; j < SIX; j++) {
+            if (a[i % SIX][j] == 0) continue;
+            idx[m.nnz] = (int32_t)(i - i % SIX + j);
+            val[m.nnz++] = a[i % SIX][j];
+        }
+        ptr[i + 1] = m.nnz;
+    }
+    assert_int_equal(m.nnz, nnz);
+    for (int k = 0; k < SIX; k++) {
+        pivot[k] = a[k][k];
+        for (int i = k + 1; i < SIX; i++)
+            for (int j = k + 1; j < SIX; j++) a[i][j] -= a[i][k] * a[k][j] / a[k][k];
+    }
+    for (int threads = 1; threads <= 4; threads += 3) {
+        trs_factor_options opt = {.ordering = "natural", .plan.threads = threads};
+        trs_lu *lu = factored(&m, &opt);
+        assert_int_equal(trs_lu_factors(lu, &L, NULL, NULL, NULL, NULL), TRS_OK);
+        for (int64_t k = 0; k < n; k++) {
+            const double f = creal(get_value(L.val, L.dtype, ((const int64_t *)L.ptr)[k]));
+            if (!(fabs(f * f - pivot[k % SIX]) <= 1e-14)) fail_msg("row %d: %g", (int)k, f * f);
+        }
+        trs_lu_destroy(lu);
+    }
+    free(ptr), free(idx), free(val);
+}
+
 /* Make the diagonal of row i zero, and the rest so small that its pivot remains so. */
 static void weaken_row(grid *g, int64_t i)
 {
@@ -762,6 +804,7 @@ int main(void)
         cmocka_unit_test(growing_update),
         cmocka_unit_test(threads_agree),
         cmocka_unit_test(threads_find_bad_rows),
+        cmocka_unit_test(no_postorder),
         cmocka_unit_test(saddle_points),
         cmocka_unit_test(saddle_points_solved),
         cmocka_unit_test(chosen_for_all_forms),

@@ -18,8 +18,7 @@
 #include <string.h>
 
 /* Columns with nearly the same rows become runs: 5 % of entries that are zero made factors of maros-r7's KKT system in 56 ms
- * instead of 83, and did not matter where runs are short.  A device, which factors later values, has runs of its own, and
- * knows no such entry. */
+ * instead of 83, and did not matter where runs are short.  A device, which factors later values, has runs of its own. */
 static const double ZEROS = 0.05;
 
 /* On a device other methods prefer nested dissection, which has fewer levels.  It eliminates rows of a KKT system that have only

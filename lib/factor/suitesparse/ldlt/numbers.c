@@ -44,7 +44,8 @@ typedef struct job {
     int64_t *end;    /* [n] the entries that column j has so far */
     double *largest; /* [n] of each column of A, in the order of A; NULL: nothing is boosted */
     int threads;
-    /* What threads find: how many pivots are boosted, the first row of L with one, and the first with a bad one; n: none. */
+    /* What threads find: how many pivots are boosted, the first row of L with one, and the first with a bad one, or the first of
+     * those in shares; n: none. */
     _Atomic int64_t boosted, first, bad;
     _Atomic int64_t done; /* rows */
     atomic_bool canceled;

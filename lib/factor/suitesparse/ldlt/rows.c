@@ -116,7 +116,7 @@ typedef struct trees { /* subtrees of the elimination tree */
     const trs_symbolic *d;
     double *flops;  /* [n] of the subtree of each column */
     int64_t *first; /* [n] its smallest column */
-    int32_t *size;  /* [n] its columns */
+    int32_t *size;  /* [n] its columns; then as choose_roots says */
     double all;     /* flops */
 } trees;
 
@@ -146,23 +146,35 @@ static void find_trees(trees *t, int64_t n)
     }
 }
 
-/* The largest subtrees that fit, if there is enough to do; neighbours are joined as long as they fit together. */
+/* Set size [j] = 1 where the subtree of column j fits, and no larger one that has column j does; 0 elsewhere.  Subtrees are nested
+ * or have no column in common, in any order of the columns. */
+static void choose_roots(const trees *t, int64_t n)
+{
+    int64_t low = n; /* the first column of the last subtree that was taken */
+    for (int64_t j = n - 1; j >= 0; j--) {
+        const bool taken = j < low && fits(t, j);
+        if (taken) low = t->first[j];
+        t->size[j] = taken;
+    }
+}
+
+/* These subtrees, if there is enough to do; neighbours are joined as long as they fit together. */
 static void find_shares(trs_ldlt_rows *r, const trees *t, int64_t n)
 {
     double flops = 0;
+    int64_t end = -1; /* of the last share */
     if (t->all < TRS_SHARED_FROM) return;
+    choose_roots(t, n);
     for (int64_t j = 0; j < n; j++) {
-        const int64_t parent = parent_of(t->d, j);
-        if (!fits(t, j) || (parent >= 0 && fits(t, parent))) continue;
-        int32_t *last = r->share + 2 * (r->shares - 1);
-        if (r->shares > 0 && last[1] == t->first[j] && PART * (flops + t->flops[j]) <= t->all) {
-            last[1] = (int32_t)j + 1;
-            flops += t->flops[j];
-            continue;
+        if (!t->size[j]) continue;
+        TRS_ASSERT(t->first[j] >= end);
+        if (end != t->first[j] || PART * (flops + t->flops[j]) > t->all) {
+            r->share[2 * r->shares++] = (int32_t)t->first[j];
+            flops = 0;
         }
-        r->share[2 * r->shares] = (int32_t)t->first[j];
-        r->share[2 * r->shares++ + 1] = (int32_t)j + 1;
-        flops = t->flops[j];
+        flops += t->flops[j];
+        end = j + 1;
+        r->share[2 * r->shares - 1] = (int32_t)end;
     }
 }
 
@@ -217,6 +229,7 @@ void trs_ldlt_rows_free(trs_lu *lu, trs_ldlt_rows *r)
     r->run = r->length = r->a_row = r->share = NULL;
     r->second = NULL;
     r->work = NULL, r->end = NULL;
+    r->shares = 0;
 }
 
 #endif
