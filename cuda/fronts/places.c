@@ -160,7 +160,7 @@ static bool place_factor(const finder *f, int64_t e, int64_t row, int64_t column
         return true;
     }
     const int32_t k = find_entry(f, f->t->place[row], f->t->place[column], last, &i, &j);
-    if (k < 0 && f->p->indefinite) { /* the host expected a pair where there is none */
+    if (k < 0 && f->p->indefinite) { /* the host expected a pair, and found two pivots */
         f->to[e] = TRS_FRONT_ZERO;
         return true;
     }

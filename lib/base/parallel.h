@@ -29,6 +29,13 @@ typedef struct trs_stage_progress { /* of one stage, in chunks */
     atomic_int done;
 } trs_stage_progress;
 
+/* *least = k, if k is less: the smallest number that any thread has found. */
+static inline void trs_note_least(_Atomic int64_t *least, int64_t k)
+{
+    int64_t found = *least;
+    while (k < found && !atomic_compare_exchange_weak(least, &found, k)) continue;
+}
+
 /* The number of threads that OpenMP would take. */
 int trs_default_threads(void);
 /* The number of threads that a parallel region, or a library with threads of its own, may ask for: `asked`, or 1 in the child

@@ -26,12 +26,6 @@ typedef struct solving {
 #define TRS_BODY "batch/batch.c"
 #include "base/each_type.h"
 
-static void note_first(solving *s, int64_t where)
-{
-    int64_t found = s->first;
-    while (where < found && !atomic_compare_exchange_weak(&s->first, &found, where)) continue;
-}
-
 static int solve_here(const trs_context *plan, const trs_batch_job *job, int threads,
                       int64_t *first)
 {
@@ -190,8 +184,6 @@ int trs_solve_batch(const trs_plan *p, trs_op op, const trs_batch *batch, int nr
 
 #include "base/number/divide.h"
 
-static void note_first(solving *s, int64_t where);
-
 static T FN(value)(const trs_batch_job *j, const T *val, int64_t p)
 {
     const int64_t src = j->rows->src[p];
@@ -236,7 +228,7 @@ static void FN(solve)(void *user, int64_t begin, int64_t end)
         for (int r = 0; r < j->nrhs; r++)
             bad = FN(substitute)(j, val, b + r * j->b.cs, x + r * j->x.cs);
         TRS_ASSERT(bad >= 0 && bad <= j->rows->n);
-        if (bad < j->rows->n) note_first(s, k * j->rows->n + bad);
+        if (bad < j->rows->n) trs_note_least(&s->first, k * j->rows->n + bad);
     }
 }
 

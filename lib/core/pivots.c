@@ -47,9 +47,8 @@ static void found_bad(search *all, int64_t k)
 {
     const int64_t place = all->op ? trs_caller_row(all->op, (int32_t)k) : k;
     const int64_t row = all->p->P ? all->p->P[place] : place;
-    int64_t first = all->first;
     all->bad++;
-    while (row < first && !atomic_compare_exchange_weak(&all->first, &first, row)) continue;
+    trs_note_least(&all->first, row);
 }
 
 static void mark(search *all, int64_t k, bool bad)

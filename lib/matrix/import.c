@@ -122,11 +122,11 @@ static bool copy_major(const source *s, int64_t i, trs_tri *t, int64_t *twice)
 static void copy_some(void *user, int64_t begin, int64_t end)
 {
     intake *l = user;
-    int64_t twice = INT64_MAX, found = l->twice;
+    int64_t twice = INT64_MAX;
     bool ascend = true;
     for (int64_t i = begin; i < end; i++) ascend &= copy_major(l->s, i, l->t, &twice);
     if (!ascend) l->ascend = false;
-    while (twice < found && !atomic_compare_exchange_weak(&l->twice, &found, twice)) continue;
+    trs_note_least(&l->twice, twice);
 }
 
 /* Copy all entries.  A diagonal that is stored twice is an error. */

@@ -107,7 +107,7 @@ static int fetch_values(trs_lu *lu)
     return trs_gpu_get(&d->ctx, (void *)U->val, u, (size_t)U->nnz * size);
 }
 
-/* at [e] = where number e of L, which has columns, stands among those of its rows, whose columns are idx. */
+/* The rows of L, which is stored by columns: ptr [n+2], idx, and where number e of L goes, at [e]. */
 static void list_rows(const trs_mat *L, int64_t *ptr, int32_t *idx, int64_t *at)
 {
     const int64_t *Lp = L->ptr;

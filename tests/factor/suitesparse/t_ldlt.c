@@ -242,6 +242,12 @@ static void growing_update(void **state)
 
 enum { SIDE = 70, ROWS = SIDE * SIDE, MOST = 5 * ROWS };
 
+static bool is_mated(int64_t i)
+{
+    const int64_t x = i % SIDE;
+    return x % 8 < 2 && x - x % 8 + 1 < SIDE;
+}
+
 /* A 5-point grid whose diagonal is larger than the rest of its row: it has the inertia of its diagonal, which is negative in every
  * third row.  With pairs, two neighbours of eight rows have zeros there and need each other. */
 typedef struct grid {
@@ -265,7 +271,7 @@ static grid *grid_of(bool is_complex, bool pairs)
     const int parts = is_complex ? 2 : 1;
     for (int64_t i = 0; i < ROWS; i++) {
         const int64_t x = i % SIDE;
-        const bool mated = pairs && x % 8 < 2 && x - x % 8 + 1 < SIDE;
+        const bool mated = pairs && is_mated(i);
         const double single = i % 3 ? 6 : -6;
         const double left = mated && x % 8 == 1 ? 9 : -1, right = mated && x % 8 == 0 ? 9 : -1;
         if (i >= SIDE) add_entry(g, i, i - SIDE, parts, -1, 0.5);
@@ -298,9 +304,8 @@ static int negative_rows(bool pairs)
 {
     int count = 0;
     for (int i = 0; i < ROWS; i++) {
-        const int x = i % SIDE;
-        const bool mated = pairs && x % 8 < 2 && x - x % 8 + 1 < SIDE;
-        count += mated ? x % 8 : i % 3 == 0;
+        const bool mated = pairs && is_mated(i);
+        count += mated ? i % SIDE % 8 : i % 3 == 0;
     }
     return count;
 }
@@ -331,7 +336,7 @@ static void threads_agree(void **state)
 enum { SIX = 6, COPIES = 20000, SMALL = 5 }; /* entries of a small matrix above its diagonal */
 
 /* Copies of a matrix of six rows whose elimination tree is 0-1-2-4-5 and 3-5, in the order as it is: the columns of the subtree of
- * row 4 are not consecutive, those of row 5 are.  The pivots are those of a dense elimination by hand. */
+ * row 4 are not consecutive, those of row 5 are.  The pivots are those of a dense elimination. */
 static void no_postorder(void **state)
 {
     (void)state;

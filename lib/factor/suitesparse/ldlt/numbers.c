@@ -209,13 +209,6 @@ TRS_INLINE int64_t row_of(const job *b, int32_t k)
     return ((const int64_t *)b->r->d->L->Perm)[k];
 }
 
-/* *least = k, if it is less. */
-TRS_INLINE void note_least(_Atomic int64_t *least, int64_t k)
-{
-    int64_t found = *least;
-    while (k < found && !atomic_compare_exchange_weak(least, &found, k)) continue;
-}
-
 /* The pivot that is used in place of d. */
 TRS_INLINE double boosted(job *b, int32_t k, double d)
 {
@@ -226,7 +219,7 @@ TRS_INLINE double boosted(job *b, int32_t k, double d)
     const bool wrong = (sign > 0 && d < least) || (sign < 0 && d > -least);
     if (!wrong && fabs(d) >= least) return d;
     b->boosted++;
-    note_least(&b->first, k);
+    trs_note_least(&b->first, k);
     return sign ? sign * least : copysign(least, d);
 }
 
@@ -237,7 +230,7 @@ TRS_INLINE bool take_pivot(job *b, int32_t k, double d)
     b->D[k] = d;
     b->inverse[k] = 1 / d;
     if (isfinite(d) && isnormal(b->inverse[k])) return true;
-    note_least(&b->bad, k);
+    trs_note_least(&b->bad, k);
     return false;
 }
 
@@ -370,7 +363,7 @@ TRS_INLINE double scale_numbers(double *val, double root, int64_t count)
     return largest;
 }
 
-/* D becomes its size, and the diagonal of L, of which scale_columns takes the roots. */
+/* D becomes |D|, and t^2 for both rows of a block: the squares of the diagonal of F. */
 static void scale_diagonal(const job *b, int8_t *sign)
 {
     for (int64_t j = 0; j < b->A->n; j++) {
