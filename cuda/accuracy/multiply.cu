@@ -1,11 +1,12 @@
 /* multiply.cu: Y = op(A) X on the device, summed in working precision.
  *
- * stream.cuh has the kernel of most matrices.  For all others a few lanes have a row (rows.cuh).  The columns of X are
- * along y of the grid.  x is only read and y only written, so nothing is handed over within the launch and no thread
- * waits.  Bytes: for each column the entries once, an element of x for each of them, and y; these bound it. */
+ * stream.cuh and block_stream.cuh have the kernels of most matrices.  For all others a few lanes have a row (rows.cuh).
+ * The columns of X are along y of the grid.  x is only read and y only written, so nothing is handed over within the
+ * launch and no thread waits.  Bytes: for each column the entries once, an element of x for each of them, and y; these
+ * bound it. */
 #include "config.h"
 
-#include "stream.cuh"
+#include "block_stream.cuh"
 
 template <class T> struct plain_sum {
     T s = number<T>(0);
@@ -33,6 +34,8 @@ int trs_gpu_multiply(const trs_lines *l, int nrhs, trs_view x, trs_view y, void 
             const cudaStream_t s = static_cast<cudaStream_t>(stream);
             const view<T> from = from_column(typed<T>(x), r), to = from_column(typed<T>(y), r);
             if (can_stream(m)) return launch_stream(m, mean_row(l), count, from, to, s);
+            if (can_stream_blocks(m))
+                return launch_block_stream(m, mean_row(l), count, from, to, s);
             const dim3 grid(blocks_for(m, 1u << 20), (unsigned)count);
             multiply_kernel<T><<<grid, PLAIN, 0, s>>>(m, from, to);
             return launched();

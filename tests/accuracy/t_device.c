@@ -234,6 +234,103 @@ static void test_lengths(void **state)
     }
 }
 
+typedef struct blocks { /* a BSR with rows of blocks of all lengths */
+    int b, base;
+    trs_dtype type;
+    bool by_rows, wide;
+    int64_t lines, count, *ptr;
+    int32_t *idx, *narrow;
+    void *val;
+} blocks;
+
+static void blocks_fill(blocks *m, random_t *r)
+{
+    m->ptr = calloc((size_t)m->lines + 1, sizeof *m->ptr);
+    m->narrow = calloc((size_t)m->lines + 1, sizeof *m->narrow);
+    assert_true(m->ptr && m->narrow);
+    for (int64_t i = 0; i < m->lines; i++)
+        m->ptr[i + 1] = m->ptr[i] + trs_min(length_of(r, i, 4), m->lines);
+    m->count = m->ptr[m->lines];
+    const int64_t numbers = m->count * m->b * m->b;
+    m->idx = calloc((size_t)m->count + 1, sizeof *m->idx);
+    m->val = calloc((size_t)numbers + 1, sizeof(zz));
+    assert_true(m->idx && m->val);
+    for (int64_t q = 0; q < m->count; q++) m->idx[q] = random_below(r, (int)m->lines) + m->base;
+    for (int64_t q = 0; q < numbers; q++)
+        set_number(m->val, m->type, q, random_uniform(r) + random_uniform(r) * I);
+    for (int64_t i = 0; i <= m->lines; i++) m->ptr[i] += m->base, m->narrow[i] = (int32_t)m->ptr[i];
+}
+
+static trs_mat blocks_shown(const blocks *m)
+{
+    return (trs_mat){.n = m->lines * m->b,
+                     .nnz = m->count,
+                     .dtype = m->type,
+                     .ptr = m->wide ? (void *)m->ptr : (void *)m->narrow,
+                     .ptr_bits = m->wide ? 64 : 32,
+                     .idx = m->idx,
+                     .val = m->val,
+                     .base = m->base,
+                     .format = TRS_BSR,
+                     .block = m->b,
+                     .block_layout = m->by_rows ? TRS_ROW_MAJOR : TRS_COL_MAJOR};
+}
+
+/* y (k) is the sum over row k, x being the column of X. */
+static void check_block_row(const blocks *m, int64_t k, const void *x, int64_t from, zz y)
+{
+    const int64_t b = m->b, i = k / b, row = k % b;
+    zz sum = 0;
+    double most = 0;
+    for (int64_t q = m->ptr[i] - m->base; q < m->ptr[i + 1] - m->base; q++)
+        for (int64_t c = 0; c < b; c++) {
+            const int64_t e = q * b * b + (m->by_rows ? row * b + c : c * b + row);
+            const zz p = get_number(m->val, m->type, e) *
+                         get_number(x, m->type, from + (m->idx[q] - m->base) * b + c);
+            sum += p, most += cabs(p);
+        }
+    const double terms = (double)((m->ptr[i + 1] - m->ptr[i]) * b + 2);
+    assert_at_most(cabs(y - sum), 2 * terms * epsilon(m->type) * most);
+}
+
+static void check_blocks(blocks m)
+{
+    enum { NRHS = 2 };
+    random_t r = {(uint64_t)(m.b + m.lines)};
+    blocks_fill(&m, &r);
+    const trs_mat a = blocks_shown(&m);
+    zz *x = calloc((size_t)(NRHS * a.n), sizeof *x), *y = calloc((size_t)(NRHS * a.n), sizeof *y);
+    assert_true(x && y);
+    for (int64_t k = 0; k < NRHS * a.n; k++)
+        set_number((void *)x, m.type, k, random_uniform(&r) - random_uniform(&r) * I);
+    trs_mat d = mat_to_device(&a);
+    const size_t bytes = (size_t)(NRHS * a.n) * trs_size(m.type);
+    void *dx = on_device(x, bytes), *dy = on_device(NULL, bytes);
+    assert_status(trs_multiply_on(&d, TRS_N, NRHS, dx, a.n, dy, a.n, NULL), TRS_OK);
+    assert_int_equal(trs_device_get(TRS_CUDA(0), y, dy, bytes), TRS_OK);
+    for (int64_t k = 0; k < NRHS * a.n; k++)
+        check_block_row(&m, k % a.n, x, k / a.n * a.n, get_number((void *)y, m.type, k));
+    mat_free_device(&d);
+    trs_device_free(TRS_CUDA(0), dx);
+    trs_device_free(TRS_CUDA(0), dy);
+    free(m.ptr), free(m.narrow), free(m.idx), free(m.val), free(x), free(y);
+}
+
+static void test_blocks(void **state)
+{
+    static const int64_t lines[] = {1, 70, 20003};
+    (void)state;
+    if (no_gpu()) skip();
+    for (int b = 2; b <= 9; b++)
+        for (int k = 0; k < 12; k++)
+            check_blocks((blocks){.b = b,
+                                  .base = k / 2 % 2,
+                                  .type = (trs_dtype)(k % 4),
+                                  .by_rows = (k + b) % 2,
+                                  .wide = (k + b) / 2 % 2,
+                                  .lines = lines[k / 4]});
+}
+
 /* Terms that cancel to all digits of the working precision and more. */
 static void test_cancellation(void **state)
 {
@@ -389,9 +486,9 @@ static void test_wrong_use(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),        cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_cancellation), cmocka_unit_test(test_refined),
-        cmocka_unit_test(test_wrong_use),
+        cmocka_unit_test(test_forms),   cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_blocks),  cmocka_unit_test(test_cancellation),
+        cmocka_unit_test(test_refined), cmocka_unit_test(test_wrong_use),
     };
     return cmocka_run_group_tests_name("device", tests, NULL, NULL);
 }
