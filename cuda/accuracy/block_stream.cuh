@@ -13,13 +13,19 @@
 
 #include "stream.cuh"
 
+/* The largest power of 2 of which a warp has room for so many groups. */
+constexpr int fitting_lanes(int groups)
+{
+    int lanes = 1;
+    while (2 * lanes * groups <= 32) lanes *= 2;
+    return lanes;
+}
+
 template <class T, int B> struct block_window {
     enum {
         NUMBERS = B * B,
         BLOCKS = stream_window<T>::SIZE / NUMBERS, /* of a window */
-        LANES = 32 / B >= 16  ? 16
-                : 32 / B >= 8 ? 8
-                              : 4, /* of a long row of numbers */
+        LANES = fitting_lanes(B),                  /* of a long row of numbers */
     };
     T *products;
 
@@ -127,10 +133,7 @@ template <class T> static inline bool can_stream_blocks(const rows_of<T> &m)
  * numbers. */
 static inline int block_stream_lanes(int64_t n, int block, double mean)
 {
-    const int wanted = stream_lanes(n, mean);
-    int lanes = 1;
-    while (lanes < wanted && 2 * lanes * block <= 32) lanes *= 2;
-    return lanes;
+    return min(stream_lanes(n, mean), fitting_lanes(block));
 }
 
 template <class T>
