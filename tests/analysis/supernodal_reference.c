@@ -125,8 +125,9 @@ static void run(const trs_supernodes *s, const trs_task *task, int t, const doub
     const trs_supernode *k = &s->supernode[t];
     double r[TRS_SUPERNODE] = {0}, y[TRS_SUPERNODE] = {0}, *to = x + k->first;
     const int kind = task->kind, panels_end = task->panel + task->panels;
-    const int from = k->slices > 1 ? task->slice * TRS_SLICE : 0;
-    const int end = k->slices > 1 && from + TRS_SLICE < k->rows ? from + TRS_SLICE : k->rows;
+    const bool sliced = kind != TRS_TASK_PARTIAL_SUM && k->slices > 1;
+    const int from = sliced ? task->slice * TRS_SLICE : 0;
+    const int end = sliced && from + TRS_SLICE < k->rows ? from + TRS_SLICE : k->rows;
     if (kind == TRS_TASK_PARTIAL_SUM) { /* minus the sum */
         subtract(s, task->panel, panels_end, stored, x, y);
         to = partial + (int64_t)task->partial * TRS_SUPERNODE;

@@ -3,6 +3,8 @@
 #include "tests/common/dags.h"
 #include "analysis/trapezoids.h"
 
+#include <limits.h>
+
 typedef struct reference { /* supernodes; below [n*k + i]: row i is below supernode k */
     int n, count;
     trs_columns *set;
@@ -71,17 +73,64 @@ static bool merge(reference *r, int k, const trs_fill_limit *limit)
     return true;
 }
 
+/* The supernode with the first row below k, which is its parent; count: none. */
+static int parent(const reference *r, int k)
+{
+    int i = r->set[k].end, up = k + 1;
+    while (i < r->n && !r->below[(int64_t)r->n * k + i]) i++;
+    while (up < r->count && r->set[up].end <= i) up++;
+    return up;
+}
+
+/* Where the subtree of each supernode begins, if that is one of the largest of up to `most` columns; -1: it is not. */
+static void find_merged(const reference *r, int most, int *from)
+{
+    int *up = calloc((size_t)r->count + 1, sizeof *up),
+        *columns = calloc((size_t)r->count + 1, sizeof *up);
+    assert_true(up && columns);
+    for (int k = 0; k < r->count; k++) up[k] = parent(r, k), from[k] = r->n;
+    for (int k = 0; k < r->count; k++)
+        for (int a = k; a < r->count; a = up[a]) {
+            columns[a] += r->set[k].end - r->set[k].first;
+            if (r->set[k].first < from[a]) from[a] = r->set[k].first;
+        }
+    columns[r->count] = INT_MAX; /* the whole forest is no subtree */
+    for (int k = 0; k < r->count; k++)
+        if (columns[k] > most || columns[up[k]] <= most || r->set[k].end - from[k] != columns[k])
+            from[k] = -1;
+    free(up), free(columns);
+}
+
+/* The last supernode and that before it become one, whatever the fill. */
+static void join_last(reference *r)
+{
+    trs_columns *p = &r->set[r->count - 2];
+    char *p_below = r->below + (int64_t)r->n * (r->count - 2);
+    p->end = p[1].end;
+    for (int i = 0; i < r->n; i++) p_below[i] = i >= p->end && (p_below[i] || p_below[r->n + i]);
+    r->count--;
+}
+
 /* One after the other is merged with those before it. */
 static void relax(reference *r, const trs_fill_limit *limit)
 {
     const int count = r->count;
+    int *from = calloc((size_t)count + 1, sizeof *from);
+    assert_non_null(from);
+    find_merged(r, limit->subtree, from);
     r->count = 0;
     for (int k = 0; k < count; k++) {
         const int to = r->count++;
         r->set[to] = r->set[k];
         memmove(r->below + (int64_t)r->n * to, r->below + (int64_t)r->n * k, (size_t)r->n);
+        while (from[k] >= 0 && r->count > 1 && r->set[r->count - 2].first >= from[k]) join_last(r);
+        trs_columns *last = &r->set[r->count - 1];
+        if (from[k] >= 0)
+            last->entries =
+                trs_trapezoid(last->end - last->first, count_below(r, r->count - 1, last->end));
         while (r->count > 1 && merge(r, r->count - 1, limit)) r->count--;
     }
+    free(from);
 }
 
 static void assert_same(const trs_supernode_set *s, const reference *r)
@@ -111,13 +160,17 @@ static int relaxed_less; /* triangles of which some supernodes were merged, and 
 
 static void compare(const trs_tri *L, int threads)
 {
-    static const trs_fill_limit limits[] = {{{500, 200, 40, 10}}, {{0}}, {{30, 30, 30, 30}}};
+    static const trs_fill_limit limits[] = {{.percent = {500, 200, 40, 10}},
+                                            {.percent = {0}},
+                                            {.percent = {30, 30, 30, 30}},
+                                            {.percent = {1000, 600, 200, 40}, .subtree = 128},
+                                            {.percent = {0}, .subtree = 20}};
     trs_context ctx = {.threads = threads};
     trs_fundamental f;
     trs_supernode_set s;
     assert_int_equal(trs_fundamental_make(&ctx, L, &f), TRS_OK);
     char *a = flags_of(L, f.by_rows);
-    for (int k = 0; k < 3; k++) {
+    for (size_t k = 0; k < sizeof limits / sizeof limits[0]; k++) {
         reference r = find_fundamental(a, L->n);
         assert_same(&f.set, &r);
         relax(&r, &limits[k]);

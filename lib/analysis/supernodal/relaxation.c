@@ -36,6 +36,9 @@ typedef struct relaxing {
     /* [ranges+1] fundamental supernode that each range of columns begins with */
     int32_t *range_first;
     int32_t *range_kept; /* [ranges] supernodes that merging has left in each */
+    /* [count] the column with which the subtree of a fundamental supernode begins, if that is one to merge, else -1; NULL: no
+     * subtrees are merged */
+    int32_t *subtree;
     atomic_bool failed;
 } relaxing;
 
@@ -82,26 +85,60 @@ static int32_t unite(two_lists t, int32_t first, trs_run *to, int32_t *rows)
     return count;
 }
 
+/* The rows below p, and q behind it, that are rows of neither.  *beyond: how many p has. */
+static two_lists rows_below(const trs_run *list, const trs_columns *p, const trs_columns *q,
+                            int32_t *beyond)
+{
+    const trs_run *from = list + p->from;
+    two_lists t = {from, from + p->runs, list + q->from, list + q->from + q->runs};
+    TRS_ASSERT(p->end == q->first);
+    *beyond = p->below;
+    for (; t.p < t.p_end && t.p->end <= q->end; t.p++) *beyond -= t.p->end - t.p->begin;
+    if (t.p < t.p_end && t.p->begin < q->end) *beyond -= q->end - t.p->begin;
+    return t;
+}
+
+/* p becomes p and q, with these rows below. */
+static void replace(trs_run *list, trs_columns *p, const trs_columns *q, const trs_run *run,
+                    int32_t runs, int32_t below)
+{
+    TRS_ASSERT(runs <= p->runs + q->runs);
+    memcpy(list + p->from, run, (size_t)runs * sizeof *run);
+    *p = (trs_columns){p->first, q->end, runs, below, p->from, p->entries + q->entries};
+}
+
 /* Merges q into p, the supernode before it, if that is allowed; scratch has room for the runs of both.  The union
  * has at least as many rows as each of its parts, which often is too many already. */
 static bool merge(const trs_fill_limit *limit, trs_run *list, trs_columns *p, const trs_columns *q,
                   trs_run *scratch)
 {
     const int64_t width = q->end - p->first, entries = p->entries + q->entries;
-    trs_run *from = list + p->from;
-    two_lists t = {from, from + p->runs, list + q->from, list + q->from + q->runs};
-    int32_t beyond = p->below, below; /* rows below p that are not rows of q */
-    TRS_ASSERT(p->end == q->first);
-    if (width > ANY_NEIGHBOURS && (!p->runs || from->begin >= q->end)) return false;
-    for (; t.p < t.p_end && t.p->end <= q->end; t.p++) beyond -= t.p->end - t.p->begin;
-    if (t.p < t.p_end && t.p->begin < q->end) beyond -= q->end - t.p->begin;
+    int32_t beyond, below;
+    if (width > ANY_NEIGHBOURS && (!p->runs || list[p->from].begin >= q->end)) return false;
+    const two_lists t = rows_below(list, p, q, &beyond);
     if (!allows_fill(limit, width, beyond > q->below ? beyond : q->below, entries)) return false;
     const int32_t runs = unite(t, q->end, scratch, &below);
-    TRS_ASSERT(runs <= p->runs + q->runs && below >= beyond && below >= q->below);
+    TRS_ASSERT(below >= beyond && below >= q->below);
     if (!allows_fill(limit, width, below, entries)) return false;
-    memcpy(from, scratch, (size_t)runs * sizeof *from);
-    *p = (trs_columns){p->first, q->end, runs, below, p->from, entries};
+    replace(list, p, q, scratch, runs, below);
     return true;
+}
+
+/* Merges the last of count supernodes with all before it that begin at column `first` or later, and stores no zero by what
+ * is counted; returns how many are left. */
+static int32_t merge_subtree(trs_run *list, trs_columns *stack, int32_t count, int32_t first,
+                             trs_run *scratch)
+{
+    int32_t beyond, below;
+    while (count > 1 && stack[count - 2].first >= first) {
+        const two_lists t = rows_below(list, &stack[count - 2], &stack[count - 1], &beyond);
+        const int32_t runs = unite(t, stack[count - 1].end, scratch, &below);
+        replace(list, &stack[count - 2], &stack[count - 1], scratch, runs, below);
+        count--;
+    }
+    trs_columns *s = &stack[count - 1];
+    s->entries = trs_trapezoid(s->end - s->first, s->below);
+    return count;
 }
 
 /* Merges the last of count supernodes with the one before as long as that is allowed; returns how many are left. */
@@ -158,7 +195,10 @@ static bool merge_range(relaxing *a, int32_t range)
     if (!scratch) return false;
     memcpy(to->run + first->from, f->run + first->from, (size_t)runs * sizeof *scratch);
     for (int32_t k = begin; k < end; k++) {
+        const int32_t subtree = a->subtree ? a->subtree[k] : -1;
         to->supernode[begin + kept++] = f->supernode[k];
+        if (subtree >= first->first)
+            kept = merge_subtree(to->run, to->supernode + begin, kept, subtree, scratch);
         kept = merge_last(a->limit, to->run, to->supernode + begin, kept, scratch);
     }
     a->range_kept[range] = kept;
@@ -214,11 +254,46 @@ static int allocate(relaxing *a)
     return trs_fail(TRS_EMEM, "out of memory for merging supernodes");
 }
 
+/* The supernode that owns the first row below k: its parent in an elimination tree, if A is a factor.  -1: there is none. */
+static int32_t parent_of(const trs_supernode_set *f, int32_t k)
+{
+    const trs_columns *s = &f->supernode[k];
+    return s->runs > 0 ? f->of_column[f->run[s->from].begin] : -1;
+}
+
+/* The largest subtrees of at most `most` columns that are consecutive, as those of a factor in postorder are. */
+static int find_subtrees(relaxing *a, int32_t most)
+{
+    const trs_supernode_set *f = &a->f->set;
+    a->subtree = trs_new(a->ctx, f->count, sizeof *a->subtree, "subtrees");
+    int32_t *columns = trs_alloc_zero(&a->ctx->mem, f->count, sizeof *columns);
+    if (!columns || !a->subtree) {
+        trs_free(&a->ctx->mem, columns);
+        return trs_fail(TRS_EMEM, "out of memory for subtrees");
+    }
+    for (int32_t k = 0; k < f->count; k++) a->subtree[k] = f->supernode[k].first;
+    for (int32_t k = 0; k < f->count; k++) {
+        const int32_t up = parent_of(f, k);
+        columns[k] += f->supernode[k].end - f->supernode[k].first;
+        if (up < 0) continue;
+        columns[up] += columns[k];
+        a->subtree[up] = (int32_t)trs_min(a->subtree[up], a->subtree[k]);
+    }
+    for (int32_t k = 0; k < f->count; k++) {
+        const int32_t up = parent_of(f, k);
+        const bool whole = f->supernode[k].end - a->subtree[k] == columns[k];
+        if (!whole || columns[k] > most || (up >= 0 && columns[up] <= most)) a->subtree[k] = -1;
+    }
+    trs_free(&a->ctx->mem, columns);
+    return TRS_OK;
+}
+
 static int relax(relaxing *a)
 {
     const int threads = a->f->pattern.threads;
     const int32_t ranges = trs_ranges(a->f->n);
     int rc = allocate(a);
+    if (!rc && a->limit->subtree > 0) rc = find_subtrees(a, a->limit->subtree);
     if (rc) return rc;
     trs_share(threads, ranges, 1, begin_ranges, a);
     a->range_first[ranges] = a->f->set.count;
@@ -237,5 +312,6 @@ int trs_relax(trs_context *ctx, const trs_fundamental *f, const trs_fill_limit *
     const int rc = relax(&a);
     trs_free(&ctx->mem, a.range_first);
     trs_free(&ctx->mem, a.range_kept);
+    trs_free(&ctx->mem, a.subtree);
     return rc;
 }

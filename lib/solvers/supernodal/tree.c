@@ -20,7 +20,7 @@
 #include <string.h>
 
 /* zeros that may be stored: they cost bytes, and save loops and indices */
-static const trs_fill_limit LIMIT = {{80, 35, 15, 6}};
+static const trs_fill_limit LIMIT = {.percent = {80, 35, 15, 6}};
 
 enum { LEAF_SCATTER = 128, LEAF_GATHER = 512, NARROW = 4 };
 
