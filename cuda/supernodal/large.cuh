@@ -208,7 +208,10 @@ __device__ inline void load_b(T (&b)[share<R>::COLUMNS], const problem<T> &P, co
     for (int c = 0; c < share<R>::COLUMNS; c++) {
         const bool in = me.row < k.rows && me.first + c < P.nrhs;
         b[c] = number<T>(0);
-        if (in && whole) b[c] = P.b(k.first + me.row, me.first + c);
+        if (in && whole) {
+            if constexpr (R == 1) b[c] = load_rhs(P, h, k.first + me.row);
+            else b[c] = P.b.v(k.first + me.row, me.first + c);
+        }
         if (in && split)
             b[c] =
                 flag_wait(h.published + (int64_t)(place_of_rhs(P, k) + me.row) * R + me.first + c);
@@ -286,8 +289,10 @@ __device__ inline void store_x(const T (&v)[share<R>::COLUMNS], const problem<T>
                                const trs_supernode &k)
 {
     const share<R> me;
-    for (int c = 0; c < share<R>::COLUMNS && me.writes() && me.row < k.rows; c++)
-        if (me.first + c < P.nrhs) P.x(k.first + me.row, me.first + c) = v[c];
+    for (int c = 0; c < share<R>::COLUMNS && me.writes() && me.row < k.rows; c++) {
+        if constexpr (R == 1) P.x.store(k.first + me.row, v[c]);
+        else if (me.first + c < P.nrhs) P.x.v(k.first + me.row, me.first + c) = v[c];
+    }
 }
 
 /* Any task of a whole large supernode. */

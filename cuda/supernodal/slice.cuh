@@ -126,7 +126,7 @@ template <class T> struct slice {
     __device__ void publish_slice(T v, int64_t place, bool writes) const
     {
         if (writes) publish(h.published + place + threadIdx.x, v);
-        if (writes && chain) P.x(k.first + row, 0) = v;
+        if (writes && chain) P.x.store(k.first + row, v);
         const int rows = min(k.rows - first_row, (int)SLICE);
         for (int e = (int)threadIdx.x; e < rows * h.width; e += BLOCK_THREADS)
             flag_clear(h.emptied + place * h.width + e);
@@ -143,7 +143,7 @@ static __device__ void solve_slice(large_shared<T, 1> *sh, const problem<T> &P,
     __syncthreads();
     const bool writes = threadIdx.x < SLICE && s.row < s.k.rows;
     T b = number<T>(0);
-    if (!s.chain && writes) b = P.b(s.k.first + s.row, 0);
+    if (!s.chain && writes) b = load_rhs(P, h, s.k.first + s.row);
     s.go_through();
     if (!s.chain) s.subtract_partials(); /* they take longest */
     const T v = b + join_parts(s.sh->part, s.sum);

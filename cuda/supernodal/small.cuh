@@ -165,7 +165,7 @@ static __device__ __forceinline__ void solve_small_one(const problem<T> &P, int 
     const row_lanes me(k.rows);
     T d[IN_FLIGHT], sum = number<T>(0), b = number<T>(0);
     load_inverse(d, P, k, M, !substituted, me);
-    if (me.in) b = P.b(k.first + me.i, 0);
+    if (me.in) b = load_rhs(P, h, k.first + me.i);
     add_columns(sum, P, k, L, h.published, warp.number, warp.count, me);
     __syncwarp();
     sum = me.over_lanes(sum);
@@ -180,7 +180,7 @@ static __device__ __forceinline__ void solve_small_one(const problem<T> &P, int 
     else b = me.over_lanes(multiply(k, d, b, me));
     if (me.in && me.sub == 0) {
         publish(h.published + k.first + me.i, b);
-        P.x(k.first + me.i, 0) = b;
+        P.x.store(k.first + me.i, b);
     }
     empty_rows(k, h);
 }
@@ -304,7 +304,7 @@ __device__ inline void publish_column(const rows_of_lane<R, T> &x, const problem
         const int i = group + m * rhs_lanes<R>::GROUPS;
         if (i >= k.rows) continue;
         publish(h.published + (int64_t)(k.first + i) * R + r, x[m]);
-        if (r < P.nrhs) P.x(k.first + i, r) = x[m];
+        if (r < P.nrhs) P.x.v(k.first + i, r) = x[m];
     }
 }
 
@@ -338,7 +338,7 @@ static __device__ __forceinline__ void solve_small_many(const problem<T> &P, int
         for (int m = 0; m < lanes::EACH; m++) {
             const int i = group + m * lanes::GROUPS;
             v[m] =
-                i < k.rows && r < P.nrhs && warp.number == 0 ? P.b(k.first + i, r) : number<T>(0);
+                i < k.rows && r < P.nrhs && warp.number == 0 ? P.b.v(k.first + i, r) : number<T>(0);
             w[m] = number<T>(0);
         }
         subtract_columns<R>(v, a, P, k, L, h.published, r, group, warp.number, warp.count);

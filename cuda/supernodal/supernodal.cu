@@ -74,16 +74,13 @@ template <class T, int R> constexpr int mixed_beside()
     return few || (R == 32 && sizeof(T) == 4) ? 2 : 1;
 }
 
-/* Large supernodes among the others: thread blocks draw tasks by tickets. */
+/* All tasks of a triangle, by thread blocks that draw them by tickets. */
 template <class T, int R>
-static __global__ void __launch_bounds__(BLOCK_THREADS, mixed_beside<T, R>())
-    mixed_kernel(const problem<T> P)
+__device__ inline void solve_mixed(const problem<T> &P, const copies<T> &h)
 {
     large_shared<T, R> *sh = (large_shared<T, R> *)shared_numbers<T>();
     static_assert(sizeof(T[WARPS][TRS_SMALL][R]) <= sizeof sh->tile, "room for sums of warps");
     static_assert(int(TRS_BATCH) <= int(WARPS), "a warp for each supernode of a batch");
-    const copies<T> h(P);
-    const unsigned now = P.state->now;
     for (;;) {
         if (threadIdx.x == 0) sh->task = draw(P);
         __syncthreads();
@@ -96,7 +93,48 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, mixed_beside<T, R>())
         } else solve_batch<T, R>(sh, P, task, h);
         __syncthreads(); /* before shared memory is used again */
     }
+}
+
+/* Large supernodes among the others. */
+template <class T, int R>
+static __global__ void __launch_bounds__(BLOCK_THREADS, mixed_beside<T, R>())
+    mixed_kernel(const problem<T> P)
+{
+    const copies<T> h(P);
+    const unsigned now = P.state->now;
+    solve_mixed<T, R>(P, h);
     finish<R>(P.state, now);
+}
+
+/* Vectors of complete factors are in double precision, so there are no such kernels for other types. */
+template <class T>
+constexpr bool has_both = std::is_same_v<T, double> || std::is_same_v<T, cuDoubleComplex>;
+
+/* Both triangles of factors; the second takes as b what the first has published. */
+template <class T> struct both_problems {
+    problem<T> of[2];
+    bool turned; /* the two count rows from different ends */
+};
+
+/* A thread block goes to the second triangle when all tasks of the first have been drawn. */
+template <class T>
+static __global__ void __launch_bounds__(BLOCK_THREADS, mixed_beside<T, 1>())
+    both_kernel(const __grid_constant__ both_problems<T> both)
+{
+    const T *before = NULL;
+#pragma unroll 1
+    for (int k = 0; k < 2; k++) {
+        const problem<T> &P = both.of[k];
+        copies<T> h(P);
+        const unsigned now = P.state->now;
+        if (before) {
+            h.before = both.turned ? before + P.n - 1 : before;
+            h.step = both.turned ? -1 : 1;
+        }
+        solve_mixed<T, 1>(P, h);
+        finish<1>(P.state, now);
+        before = h.published;
+    }
 }
 
 /* All supernodes small: warps take them in turn, and neighbours go to different SMs. */
@@ -237,6 +275,8 @@ template <class T, int R> static int grid_of(const supernodal *d)
                               (double)max(work, (int64_t)multiprocessors()));
     }
     if (allow_shared(mixed_kernel<T, R>, bytes)) return 0;
+    if constexpr (R == 1 && has_both<T>)
+        if (allow_shared(both_kernel<T>, bytes)) return 0;
     return waiting_blocks((const void *)mixed_kernel<T, R>, BLOCK_THREADS, bytes,
                           max(d->s.tasks, 1));
 }
@@ -265,7 +305,8 @@ static int launch(const supernodal *d, const problem<T> &P, int grid, cudaStream
     return launch_together((const void *)small_kernel<T, R>, grid, BLOCK_THREADS, P, stream);
 }
 
-template <class T> static int solve_columns(const trs_instance *inst, const trs_job *job)
+/* All but the right-hand sides. */
+template <class T> static problem<T> problem_of(const trs_instance *inst, const trs_job *job)
 {
     const supernodal *d = (const supernodal *)inst->data;
     const published_work *w = (const published_work *)job->work;
@@ -276,11 +317,19 @@ template <class T> static int solve_columns(const trs_instance *inst, const trs_
     P.state = w->state;
     P.copy = (T *)w->copy;
     P.copy_size = w->copy_size;
+    return P;
+}
+
+template <class T> static int solve_columns(const trs_instance *inst, const trs_job *job)
+{
+    const supernodal *d = (const supernodal *)inst->data;
+    const published_work *w = (const published_work *)job->work;
+    problem<T> P = problem_of<T>(inst, job);
     int rc = TRS_OK;
     for (int r = 0; r < job->nrhs && !rc; r += w->most) {
         P.nrhs = min(job->nrhs - r, w->most);
-        P.b = from_column(typed<T>(job->b), r);
-        P.x = from_column(typed<T>(job->x), r);
+        P.b = {from_column(typed<T>(job->b), r)};
+        P.x = {from_column(typed<T>(job->x), r)};
         rc = for_width<T>(P.nrhs, [&](auto width, int k) {
             return launch<T, decltype(width)::value>(d, P, w->grid[k], (cudaStream_t)job->stream);
         });
@@ -291,6 +340,42 @@ template <class T> static int solve_columns(const trs_instance *inst, const trs_
 static int solve(const trs_instance *inst, const trs_job *job)
 {
     return for_type(inst->op->tri.dtype, [&]<class T>(T) { return solve_columns<T>(inst, job); });
+}
+
+/* order [n] by the rows of A, as the operator counts rows. */
+template <class T>
+static outside<T> in_order(const trs_operator *op, trs_view v, const int32_t *order,
+                           const double *scale)
+{
+    outside<T> o = {typed<T>(v), order, 1, scale};
+    if (op->reversed) o.order += op->tri.n - 1, o.step = -1;
+    return o;
+}
+
+template <class T> static int solve_two(const trs_both *two)
+{
+    const trs_instance *first = two->of[0].instance, *second = two->of[1].instance;
+    const trs_job *job = two->of[0].job, *then = two->of[1].job;
+    const published_work *w = (const published_work *)job->work,
+                         *v = (const published_work *)then->work;
+    both_problems<T> both = {{problem_of<T>(first, job), problem_of<T>(second, then)}};
+    both.turned = first->op->reversed != second->op->reversed;
+    both.of[0].nrhs = both.of[1].nrhs = 1;
+    both.of[0].b = in_order<T>(first->op, job->b, two->order_b, two->scale_b);
+    both.of[1].x = in_order<T>(second->op, then->x, two->order_x, two->scale_x);
+    both_kernel<T><<<(unsigned)max(w->grid[0], v->grid[0]), BLOCK_THREADS,
+                     sizeof(large_shared<T, 1>), (cudaStream_t)job->stream>>>(both);
+    return launched();
+}
+
+static int solve_both(const trs_both *two)
+{
+    for (int k = 0; k < 2; k++)
+        if (((const supernodal *)two->of[k].instance->data)->s.large == 0) return TRS_ESUPPORT;
+    return for_type(two->of[0].instance->op->tri.dtype, [&]<class T>(T) {
+        if constexpr (has_both<T>) return solve_two<T>(two);
+        else return (int)TRS_ESUPPORT;
+    });
 }
 
 static int64_t bytes(const trs_prospect *p)
@@ -318,6 +403,7 @@ const trs_solver trs_solver_supernodal = {
     .build = build,
     .update = update,
     .solve = solve,
+    .solve_both = solve_both,
     .release = release,
     .work_create = work_create,
     .work_destroy = published_destroy,

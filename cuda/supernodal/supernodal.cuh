@@ -52,6 +52,32 @@ struct supernodal {
 
 /* ---- a solve ------------------------------------------------------------------------------------ */
 
+/* A vector of the caller's.  Where both triangles of factors are solved by one launch, which has one right-hand side,
+ * row i of a triangle is row order [i step] of the vector, times the scale of that row. */
+template <class T> struct outside {
+    view<T> v;
+    const int32_t *order = NULL; /* NULL: row i, or there is no vector */
+    int64_t step = 1;
+    const double *scale = NULL; /* NULL: 1 */
+    __device__ T scaled(T a, int64_t k) const
+    {
+        const double s = scale ? scale[k] : 1;
+        return convert<T>(a, [=](double part) { return s * part; });
+    }
+    __device__ T load(int64_t i) const
+    {
+        if (!order) return v(i, 0);
+        const int64_t k = order[i * step];
+        return scaled(v(k, 0), k);
+    }
+    __device__ void store(int64_t i, T a) const
+    {
+        if (!v.p) return;
+        const int64_t k = order ? order[i * step] : i;
+        v(k, 0) = order ? scaled(a, k) : a;
+    }
+};
+
 template <class T> struct problem { /* what a solve goes by */
     int32_t n, supernodes, tasks;
     const trs_supernode *supernode;
@@ -62,7 +88,7 @@ template <class T> struct problem { /* what a solve goes by */
     const T *stored;
     const int *substituted, *split;
     int nrhs; /* of b and x, up to R: the right-hand sides of the kernel */
-    view<T> b, x;
+    outside<T> b, x;
     bool cj;
     turn *state;
     T *copy; /* [2][copy_size] */
@@ -73,6 +99,9 @@ template <class T> struct copies { /* of x, in this solve */
     T *published;                  /* numbers of this solve */
     T *emptied;                    /* those of the solve before, which go */
     int width; /* right-hand sides that the solve before had; 0: that copy is empty */
+    /* b, published by the triangle before in the same launch: that of row i at before [i step]; NULL: b is the caller's */
+    const T *before = NULL;
+    int64_t step = 1;
     __device__ explicit copies(const problem<T> &P)
     {
         const unsigned now = P.state->now;
@@ -82,6 +111,12 @@ template <class T> struct copies { /* of x, in this solve */
         width = (int)P.state->width[1 - now];
     }
 };
+
+/* Row i of the one right-hand side. */
+template <class T> __device__ inline T load_rhs(const problem<T> &P, const copies<T> &h, int64_t i)
+{
+    return h.before ? flag_wait(h.before + i * h.step) : P.b.load(i);
+}
 
 /* The place of partial sum number p, p counting from the first one of its supernode. */
 template <class T>

@@ -1,5 +1,5 @@
 # lib/core
-libcore_la_SOURCES += lib/core/general.c lib/core/general.h \
+libcore_la_SOURCES += lib/core/both.c lib/core/both.h lib/core/general.c lib/core/general.h \
 	lib/core/hosted.c lib/core/import_device.c lib/core/operators.c lib/core/pivots.c \
 	lib/core/plan.c lib/core/plan.h lib/core/plan_create.c lib/core/plan_info.c \
 	lib/core/refresh.c lib/core/refresh.h lib/core/refresh_device.c lib/core/saved.c \

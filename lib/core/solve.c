@@ -421,22 +421,30 @@ static int solve_all(const trs_plan *p, const trs_instance *i, trs_work *w, int 
     return rc;
 }
 
-/* With a work space, and the instance that it was made for. */
-static int solve_in(const trs_plan *p, trs_work *w, const trs_side *side, bool by_rows, trs_job job)
+int trs_work_find(const trs_plan *p, trs_work *w, const trs_side *side, const trs_instance **found,
+                  trs_job *job)
 {
     const trs_fitted *fitted = find_fitted(w, p);
     const ptrdiff_t k = side - p->side;
     int rc = check_fitted(p, fitted);
     if (rc) return rc;
-    const trs_instance *i = trs_side_instance(side, fitted->version[k]);
+    const trs_instance *i = *found = trs_side_instance(side, fitted->version[k]);
     TRS_ASSERT(i && i->solver);
+    if (trs_is_on_gpu(i)) rc = trs_gpu_use(&w->ctx);
+    if (!rc) rc = check_capture(p, i, job->stream);
+    job->work = i->solver->work_bytes ? w->scratch[i->solver->place].p : fitted->of_side[k].p;
+    return rc;
+}
+
+/* With a work space, and the instance that it was made for. */
+static int solve_in(const trs_plan *p, trs_work *w, const trs_side *side, bool by_rows, trs_job job)
+{
+    const trs_instance *i;
+    const int rc = trs_work_find(p, w, side, &i, &job);
+    if (rc) return rc;
     if (by_rows && !(i->solver->caps & TRS_CAP_ROW_MAJOR))
         return trs_fail(TRS_ESUPPORT, "solve: %s takes no B and X by rows", i->solver->name);
-    if (trs_is_on_gpu(i)) rc = trs_gpu_use(&w->ctx);
-    if (!rc) rc = check_capture(p, i, job.stream);
-    if (rc) return rc;
-    job.work = i->solver->work_bytes ? w->scratch[i->solver->place].p : fitted->of_side[k].p;
-    return solve_all(p, i, w, fitted->nrhs, job);
+    return solve_all(p, i, w, find_fitted(w, p)->nrhs, job);
 }
 
 int trs_work_take(atomic_bool *solving, const char *owner, const char *create)

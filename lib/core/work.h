@@ -40,6 +40,10 @@ struct trs_work {
 int trs_work_take(atomic_bool *solving, const char *owner, const char *create);
 void trs_work_release(atomic_bool *solving);
 
+/* The instance of a side that this work space was made for; job->work becomes what it works in.  The device becomes the
+ * current one. */
+int trs_work_find(const trs_plan *p, trs_work *w, const trs_side *side, const trs_instance **found,
+                  trs_job *job);
 int trs_work_make(trs_work **work, const trs_plan *p, int nrhs, trs_context *ctx);
 /* The bytes of the buffers for this plan alone, without those of vendors' libraries, which are not known. */
 int64_t trs_work_bytes(const trs_plan *p, int nrhs);

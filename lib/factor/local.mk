@@ -32,7 +32,8 @@ tests_factor_t_ilu_device_SOURCES = tests/factor/t_ilu_device.c $(THERE) $(INCOM
 endif
 if HAVE_SUITESPARSE
 if HAVE_CUDA
-check_PROGRAMS += tests/factor/t_lu_device tests/factor/suitesparse/t_inverse_device
+check_PROGRAMS += tests/factor/t_lu_device tests/factor/suitesparse/t_inverse_device tests/factor/suitesparse/t_both_device
+tests_factor_suitesparse_t_both_device_SOURCES = tests/factor/suitesparse/t_both_device.c $(THERE)
 tests_factor_suitesparse_t_inverse_device_SOURCES = tests/factor/suitesparse/t_inverse_device.c $(THERE)
 tests_factor_t_lu_device_SOURCES = tests/factor/t_lu_device.c $(THERE)
 endif

@@ -18,6 +18,7 @@
 #include "lu_hosted.h"
 #include "lu_refine.h"
 #include "base/debug.h"
+#include "core/both.h"
 #include "core/work.h"
 #include "device/inverse.h"
 #include "device/lu_device.h"
@@ -231,8 +232,40 @@ static int turn(const job *j, bool after)
                              j->exec->stream);
 }
 
+/* May one launch do all? Nothing is done to y then, and X is not B: x may be written before all of b has been read. */
+static bool may_be_one_launch(const job *j, const trs_move *in)
+{
+    const bool turns = j->lu->device && j->lu->device->turns > 0;
+    if (j->nrhs != 1 || turns || j->lu->f.sign || in->conj || in->size) return false;
+    return in->inner == in->outer && j->b.p != j->x.p;
+}
+
+/* Both triangles, with the permutations around them, by one launch. */
+static int triangles_at_once(const job *j, const trs_move *in, const trs_move *out, bool *done)
+{
+    const trs_lu *lu = j->lu;
+    const bool back = goes_back(j);
+    const trs_plan *first = back ? lu->u : lu->l, *second = back ? lu->l : lu->u;
+    const trs_op op = back ? j->op : TRS_N, then = lu->f.cholesky ? TRS_H : j->op;
+    *done = false;
+    if (!may_be_one_launch(j, in)) return TRS_OK;
+    TRS_ASSERT(in->perm && out->perm);
+    if (lu->f.cholesky) second = lu->l;
+    const trs_two_plans two = {.of = {{.plan = first, .op = op, .work = work_of(j, first)},
+                                      {.plan = second, .op = then, .work = work_of(j, second)}},
+                               .b = j->b,
+                               .x = j->x,
+                               .stream = j->exec->stream,
+                               .order_b = in->perm,
+                               .order_x = out->perm,
+                               .scale_b = in->scale,
+                               .scale_x = out->scale};
+    return trs_solve_both(&two, done);
+}
+
 static int solve_on_device(const job *j)
 {
+    bool done;
     const trs_lu *lu = j->lu;
     const trs_lu_order *f = &lu->there;
     const bool back = goes_back(j);
@@ -244,7 +277,9 @@ static int solve_on_device(const job *j)
     in.perm = f->P, in.scale = f->scale;
     out.perm = f->Q ? f->Q : f->P;
     if (back) in.perm = f->Q, in.scale = NULL, out.perm = f->P, out.scale = f->scale;
-    int rc = trs_gpu_bring(&in, j->b, j->y, j->exec->stream);
+    int rc = triangles_at_once(j, &in, &out, &done);
+    if (rc || done) return rc;
+    rc = trs_gpu_bring(&in, j->b, j->y, j->exec->stream);
     if (!rc) rc = turn(j, false);
     if (!rc) rc = triangles(j);
     if (!rc) rc = turn(j, true);

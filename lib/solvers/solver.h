@@ -132,6 +132,19 @@ typedef struct trs_job { /* one solve */
     int of_call;
 } trs_job;
 
+/* A solve with both triangles of factors: y by the first, x by the second, for one right-hand side. */
+typedef struct trs_both {
+    struct {
+        const struct trs_instance *instance;
+        const trs_job
+            *job; /* b of the first and x of the second are the caller's, as the orders have them */
+    } of[2];
+    /* [n] where the solver runs: row k of the first triangle is row order_b [k] of b, times scale_b of that row; and row k of
+     * the second one goes to row order_x [k] of x, times scale_x.  A scale may be NULL. */
+    const int32_t *order_b, *order_x;
+    const double *scale_b, *scale_x;
+} trs_both;
+
 /* ---- solvers ---------------------------------------------------------------------------------- */
 
 typedef enum trs_place { TRS_ON_CPU = 0, TRS_ON_CUDA = 1 } trs_place;
@@ -178,6 +191,8 @@ typedef struct trs_solver {
     /* Set growth after a refresh, in the order of the stream, which is waited for.  NULL: no refresh changes it. */
     int (*find_growth)(trs_instance *, void *stream);
     int (*solve)(const trs_instance *, const trs_job *);
+    /* Both triangles of factors by one launch.  TRS_ESUPPORT without a sentence: not these.  NULL: none. */
+    int (*solve_both)(const trs_both *);
     /* Say what there is to say besides, as "; ...".  NULL: nothing */
     void (*describe)(const trs_prospect *, char *text, size_t size);
     /* Of general matrices with n > 0: u [n] on the host = diag (U) of the last update, and *odd, which is false before,
