@@ -31,7 +31,8 @@ typedef struct trs_columns { /* a supernode: columns first .. end-1 of A */
      * before ends */
     int32_t runs, below;
     int64_t from;
-    /* of the fundamental supernodes that it is made of; the rest of its trapezoid is fill */
+    /* of the fundamental supernodes that it is made of, or of merged subtrees, which count as full; the rest of its
+     * trapezoid is fill */
     int64_t entries;
 } trs_columns;
 

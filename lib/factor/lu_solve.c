@@ -64,10 +64,10 @@ static int triangle(const job *j, const trs_plan *plan, trs_op op)
     return trs_fail(rc, "solving with %s: %s", plan == j->lu->l ? "L" : "U", trs_message());
 }
 
-/* A' = conj (A), because A is Hermitian */
+/* A' = conj (A), because A is Hermitian; of real numbers that is A */
 static bool conjugates(const job *j)
 {
-    return j->lu->f.cholesky && j->op == TRS_T;
+    return j->lu->f.cholesky && j->op == TRS_T && trs_is_complex(j->lu->dtype);
 }
 
 /* Does A' x = b begin with U'?  Then b comes in the order of Q, and x goes in that of P, scaled. */
@@ -232,11 +232,13 @@ static int turn(const job *j, bool after)
                              j->exec->stream);
 }
 
-/* May one launch do all? Nothing is done to y then, and X is not B: x may be written before all of b has been read. */
+/* May one launch do all?  Nothing is done to y then, and X is not B: x may be written before all of b has been read.  Rows are
+ * not scaled, because no device has run that yet (the case `scaled` of t_both_device). */
 static bool may_be_one_launch(const job *j, const trs_move *in)
 {
     const bool turns = j->lu->device && j->lu->device->turns > 0;
     if (j->nrhs != 1 || turns || j->lu->f.sign || in->conj || in->size) return false;
+    if (j->lu->f.scale) return false;
     return in->inner == in->outer && j->b.p != j->x.p;
 }
 
@@ -385,14 +387,21 @@ static int check_op(const trs_lu *lu, trs_op op)
     return TRS_OK;
 }
 
-static int check_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, const void *X,
-                       int64_t ldx, const trs_exec *exec)
+static int check_arguments(trs_op op, int nrhs, const trs_exec *exec)
 {
     if ((unsigned)op > TRS_H || nrhs < 0 || (unsigned)exec->layout > TRS_ROW_MAJOR)
         return trs_fail(TRS_EARG, "solve: op, nrhs or layout out of range");
-    if (exec->work)
-        return trs_fail(TRS_EARG, "solve: exec->work is for a plan, factors take exec->lu_work");
-    int rc = check_op(lu, op);
+    if (exec->threads < 0 || exec->threads > TRS_MOST_THREADS)
+        return trs_fail(TRS_EARG, "solve: %d threads are out of range", exec->threads);
+    if (!exec->work) return TRS_OK;
+    return trs_fail(TRS_EARG, "solve: exec->work is for a plan, factors take exec->lu_work");
+}
+
+static int check_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, const void *X,
+                       int64_t ldx, const trs_exec *exec)
+{
+    int rc = check_arguments(op, nrhs, exec);
+    if (!rc) rc = check_op(lu, op);
     if (rc || nrhs == 0 || lu->f.L.n == 0) return rc;
     const int64_t b = trs_extent(B, lu->f.L.n, nrhs, ldb, exec->layout, lu->dtype);
     const int64_t x = trs_extent(X, lu->f.L.n, nrhs, ldx, exec->layout, lu->dtype);

@@ -324,7 +324,7 @@ static void test_blocks(void **state)
     for (int b = 2; b <= 9; b++)
         for (int k = 0; k < 12; k++)
             check_blocks((blocks){.b = b,
-                                  .base = k / 2 % 2,
+                                  .base = (k + k / 4 + b) % 2,
                                   .type = (trs_dtype)(k % 4),
                                   .by_rows = (k + b) % 2,
                                   .wide = (k + b) / 2 % 2,

@@ -157,6 +157,7 @@ static void assert_same(const trs_supernode_set *s, const reference *r)
 }
 
 static int relaxed_less; /* triangles of which some supernodes were merged, and some not */
+static int by_subtrees;  /* supernodes that merging subtrees alone has made fewer */
 
 static void compare(const trs_tri *L, int threads)
 {
@@ -177,6 +178,7 @@ static void compare(const trs_tri *L, int threads)
         assert_int_equal(trs_relax(&ctx, &f, &limits[k], &s), TRS_OK);
         assert_same(&s, &r);
         relaxed_less += s.count > 1 && s.count < f.set.count;
+        if (limits[k].percent[0] == 0) by_subtrees += limits[k].subtree ? -s.count : s.count;
         trs_supernode_set_free(&ctx, &s);
         free(r.set), free(r.below);
     }
@@ -234,6 +236,7 @@ static void test_blocks(void **state)
         compare_model(m);
     }
     assert_true(relaxed_less >= 20);
+    assert_true(by_subtrees > 0);
 }
 
 int main(void)

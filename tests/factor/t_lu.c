@@ -747,6 +747,7 @@ static void wrong_arguments(void **state)
     assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, 4, x, 5, NULL), TRS_EARG);
     assert_int_equal(trs_lu_solve(lu, TRS_N, 1, x, 5, x + 1, 5, NULL), TRS_EARG);
     assert_int_equal(trs_lu_solve(lu, TRS_N, -1, b, 5, x, 5, NULL), TRS_EARG);
+    assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, 5, x, 5, &(trs_exec){.threads = -1}), TRS_EARG);
     assert_int_equal(trs_lu_solve(lu, TRS_N, 0, NULL, 0, NULL, 0, NULL), TRS_OK);
     trs_mat other = m;
     other.dtype = TRS_F32;

@@ -18,7 +18,8 @@ static const trs_fill_limit LIMIT = {.percent = {500, 200, 40, 10}};
 
 /* Where a triangle has few rows, its levels take longer than its entries, and a subtree of the elimination tree is better one
  * dense block than the ten levels that it has.  On an H200 L and L^T of grids in nested dissection took, with these limits
- * over without: 70^2 0.78, 141^2 0.85, 17^3 0.93, 27^3 0.84 of the time, 250^2 the same. */
+ * over without: 70^2 0.78, 141^2 0.85, 17^3 0.93 of the time, 27^3 0.84 (where the cost below prefers the others), 250^2
+ * the same. */
 static const trs_fill_limit WIDE = {.percent = {1000, 600, 200, 40}, .subtree = 128};
 enum { WIDE_ROWS = 100000 };
 

@@ -17,7 +17,8 @@
  *     fill (r) <= limit (width (r)) entries (r),      limit (w) for w <= 8, 16, 32, and more
  *
  * and if q has a row in which p has entries, or r has at most 8 columns.  `entries` stay those of the fundamental
- * supernodes, so that fill does not add up unseen from merge to merge. */
+ * supernodes, so that fill does not add up unseen from merge to merge.  Before that, whole subtrees may be merged whatever
+ * their fill, if the caller says so; they count as full. */
 #include "config.h"
 
 #include "analysis/trapezoids.h"
@@ -261,7 +262,7 @@ static int32_t parent_of(const trs_supernode_set *f, int32_t k)
     return s->runs > 0 ? f->of_column[f->run[s->from].begin] : -1;
 }
 
-/* The largest subtrees of at most `most` columns that are consecutive, as those of a factor in postorder are. */
+/* The largest subtrees of at most `most` columns, if they are consecutive, as those of a factor in postorder are. */
 static int find_subtrees(relaxing *a, int32_t most)
 {
     const trs_supernode_set *f = &a->f->set;

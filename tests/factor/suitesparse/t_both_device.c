@@ -57,9 +57,10 @@ static void grid(scene *s, trs_dtype t, bool hermitian)
     s->dev_x = array_there(s->x, s->bytes);
 }
 
-static void factor(scene *s, const char *solver)
+static void factor(scene *s, const char *solver, const char *method)
 {
     const trs_factor_options opt = {
+        .method = method,
         .plan = {.device = TRS_CUDA(0), .ops = 7, .solver = solver, .solves = TRS_SOLVES_MANY}};
     const int rc = trs_factor(&s->lu, &s->a, &opt);
     if (rc) print_message("%s\n", trs_message());
@@ -88,21 +89,36 @@ static void solve(scene *s, trs_op op, char *to, bool in_place, trs_lu_work *wor
     assert_int_equal(trs_device_get(TRS_CUDA(0), to, s->dev_x, s->bytes), TRS_OK);
 }
 
-/* Does the launch take both triangles?  Without this the comparisons would be of the same launches. */
-static bool takes_both(scene *s, trs_op op)
+/* to = op(A)^-1 b by the one launch, whatever trs_lu_solve would do; false: there is none. */
+static bool solve_at_once(scene *s, trs_op op, char *to)
 {
     const trs_lu *lu = s->lu;
+    const trs_lu_order *t = &lu->there;
     const bool cholesky = lu->f.cholesky, back = !cholesky && op != TRS_N;
+    const int32_t *Q = t->Q ? t->Q : t->P;
     bool done;
     const trs_two_plans two = {
         .of = {{.plan = back ? lu->u : lu->l, .op = back ? op : TRS_N},
                {.plan = back || cholesky ? lu->l : lu->u, .op = cholesky ? TRS_H : op}},
         .b = {s->dev_b, 1, N},
         .x = {s->dev_x, 1, N},
-        .order_b = lu->there.P,
-        .order_x = lu->there.P};
+        .order_b = back ? Q : t->P,
+        .order_x = back ? t->P : Q,
+        .scale_b = back ? NULL : t->scale,
+        .scale_x = back ? t->scale : NULL};
     assert_int_equal(trs_solve_both(&two, &done), TRS_OK);
+    assert_int_equal(trs_device_get(TRS_CUDA(0), to, s->dev_x, s->bytes), TRS_OK);
     return done;
+}
+
+/* x and y are the same, to the last bit if no product with a scale may be rounded in two ways. */
+static void check_alike(const scene *s)
+{
+    for (int i = 0; i < N; i++) {
+        const zz x = get_value(s->x, s->t, i), y = get_value(s->y, s->t, i);
+        const double most = s->lu->f.scale ? 1000 * eps_of(s->t) * cabs(x) : 0;
+        assert_true(cabs(x - y) <= most);
+    }
 }
 
 static void check_op(scene *s, trs_op op, bool fused)
@@ -110,8 +126,11 @@ static void check_op(scene *s, trs_op op, bool fused)
     trs_error e;
     trs_lu_work *work;
     memset(s->y, 0xff, s->bytes); /* what is not written stays NaN */
-    assert_true(takes_both(s, op) == fused);
+    assert_true(solve_at_once(s, op, s->y) == fused);
     solve(s, op, s->x, false, NULL);
+    const bool conjugated = s->lu->f.cholesky && op == TRS_T && s->t == TRS_C64;
+    if (fused && !conjugated) check_alike(s);
+    memset(s->y, 0xff, s->bytes);
     assert_int_equal(trs_backward_error(&s->a, op, 1, s->b, N, s->x, N, TRS_COL_MAJOR, &e), TRS_OK);
     assert_true(e.omega <= 200 * eps_of(s->t));
     solve(s, op, s->y, true, NULL);
@@ -143,7 +162,14 @@ static void check_capture(scene *s)
     solve(s, TRS_N, s->x, false, NULL);
     begin_capture(stream);
     assert_int_equal(trs_lu_solve(s->lu, TRS_N, 1, s->dev_b, N, s->dev_x, N, &exec), TRS_OK);
-    cudaGraphExec_t run = end_capture(stream);
+    cudaGraph_t graph;
+    cudaGraphExec_t run;
+    size_t nodes;
+    assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    assert_int_equal(cudaGraphGetNodes(graph, NULL, &nodes), cudaSuccess);
+    assert_int_equal(nodes, 1);
+    assert_int_equal(cudaGraphInstantiate(&run, graph, 0), cudaSuccess);
+    cudaGraphDestroy(graph);
     for (int k = 0; k < 3; k++) {
         memset(s->y, 0xff, s->bytes);
         assert_int_equal(trs_device_put(TRS_CUDA(0), s->dev_x, s->y, s->bytes), TRS_OK);
@@ -163,13 +189,36 @@ static void same_bits(void **state)
         const trs_dtype t = k / 2 ? TRS_C64 : TRS_F64;
         scene s;
         grid(&s, t, hermitian);
-        factor(&s, "cuda-supernodal");
+        factor(&s, "cuda-supernodal", NULL);
         assert_true(s.lu->f.cholesky == hermitian);
         for (int op = TRS_N; op <= TRS_H; op++) check_op(&s, (trs_op)op, true);
         check_capture(&s);
         check_update(&s);
         no_grid(&s);
     }
+}
+
+/* UMFPACK and KLU scale rows. */
+static void scaled(void **state)
+{
+    static const char *const methods[] = {
+#ifdef HAVE_UMFPACK
+        "umfpack",
+#endif
+#ifdef HAVE_KLU
+        "klu",
+#endif
+        NULL};
+    (void)state;
+    for (int k = 0; methods[k]; k++)
+        for (int c = 0; c < 2; c++) {
+            scene s;
+            grid(&s, c ? TRS_C64 : TRS_F64, false);
+            factor(&s, "cuda-supernodal", methods[k]);
+            assert_non_null(s.lu->f.scale);
+            for (int op = TRS_N; op <= TRS_H; op++) check_op(&s, (trs_op)op, true);
+            no_grid(&s);
+        }
 }
 
 /* Thread blocks need not be resident together. */
@@ -181,7 +230,7 @@ static void few_blocks(void **state)
         scene s;
         setenv("TRISOLVE_BLOCKS", blocks[k], 1);
         grid(&s, TRS_F64, k);
-        factor(&s, "cuda-supernodal");
+        factor(&s, "cuda-supernodal", NULL);
         check_op(&s, TRS_N, true);
         check_op(&s, TRS_T, true);
         no_grid(&s);
@@ -195,21 +244,21 @@ static void not_both(void **state)
     (void)state;
     scene s;
     grid(&s, TRS_F64, false);
-    factor(&s, "cuda-dataflow");
+    factor(&s, "cuda-dataflow", NULL);
     check_op(&s, TRS_N, false);
     no_grid(&s);
     grid(&s, TRS_F32, true);
-    factor(&s, "cuda-supernodal");
+    factor(&s, "cuda-supernodal", NULL);
     solve(&s, TRS_N, s.x, false, NULL);
     solve(&s, TRS_N, s.y, true, NULL);
-    assert_memory_equal(s.x, s.y, s.bytes);
+    assert_memory_equal(s.x, s.y, s.bytes); /* they are not of one launch */
     no_grid(&s);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_bits), cmocka_unit_test(few_blocks),
-                                       cmocka_unit_test(not_both)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_bits), cmocka_unit_test(scaled),
+                                       cmocka_unit_test(few_blocks), cmocka_unit_test(not_both)};
     return run_on_device(tests);
 }
 
