@@ -13,7 +13,7 @@
 
 #include "stream.cuh"
 
-/* The largest power of 2 of which a warp has room for so many groups. */
+/* The most lanes, a power of 2, with which this number of groups fits in a warp. */
 constexpr int fitting_lanes(int groups)
 {
     int lanes = 1;

@@ -371,7 +371,7 @@ static void test_factor(void **state)
 }
 
 /* A chain of two supernodes that need each second source: their late columns are found in another order than that of the
- * sources, and of many sources the last ones are kept.  A supernode that nobody needs keeps the chain from being merged
+ * sources, and of many sources the last ones are kept.  A supernode that no other needs keeps the chain from being merged
  * with sources. */
 static void test_late_columns(void **state)
 {

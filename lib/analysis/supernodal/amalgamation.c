@@ -31,7 +31,7 @@ static int32_t parts(int64_t width)
     return (int32_t)((width + TRS_SUPERNODE - 1) / TRS_SUPERNODE);
 }
 
-/* Levels of them, of which a chain takes one. */
+/* Levels of them; a chain takes one. */
 static int32_t levels_of(int64_t width)
 {
     return (parts(width) + TRS_CHAIN - 1) / TRS_CHAIN;
