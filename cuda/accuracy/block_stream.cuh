@@ -136,6 +136,14 @@ static inline int block_stream_lanes(int64_t n, int block, double mean)
     return min(stream_lanes(n, mean), fitting_lanes(block));
 }
 
+/* The kernel for blocks of m.block rows, which are B or more. */
+template <int B, class T>
+static void launch_for_block(const rows_of<T> &m, dim3 grid, view<T> x, view<T> y, cudaStream_t s)
+{
+    if (m.block == B) block_stream_kernel<B><<<grid, 32 * STREAM_WARPS, 0, s>>>(m, x, y);
+    else if constexpr (B < 8) launch_for_block<B + 1>(m, grid, x, y, s);
+}
+
 template <class T>
 static int launch_block_stream(rows_of<T> m, double mean, int nrhs, view<T> x, view<T> y,
                                cudaStream_t s)
@@ -143,29 +151,7 @@ static int launch_block_stream(rows_of<T> m, double mean, int nrhs, view<T> x, v
     m.lanes = block_stream_lanes(m.n, m.block, mean);
     const int64_t each = 32 / (m.block * m.lanes) * STREAM_WARPS, n = m.n / m.block;
     const dim3 grid((unsigned)trs_min((n + each - 1) / each, (int64_t)1 << 20), (unsigned)nrhs);
-    constexpr int THREADS = 32 * STREAM_WARPS;
-    switch (m.block) {
-    case 2:
-        block_stream_kernel<2><<<grid, THREADS, 0, s>>>(m, x, y);
-        break;
-    case 3:
-        block_stream_kernel<3><<<grid, THREADS, 0, s>>>(m, x, y);
-        break;
-    case 4:
-        block_stream_kernel<4><<<grid, THREADS, 0, s>>>(m, x, y);
-        break;
-    case 5:
-        block_stream_kernel<5><<<grid, THREADS, 0, s>>>(m, x, y);
-        break;
-    case 6:
-        block_stream_kernel<6><<<grid, THREADS, 0, s>>>(m, x, y);
-        break;
-    case 7:
-        block_stream_kernel<7><<<grid, THREADS, 0, s>>>(m, x, y);
-        break;
-    default:
-        block_stream_kernel<8><<<grid, THREADS, 0, s>>>(m, x, y);
-    }
+    launch_for_block<2>(m, grid, x, y, s);
     return launched();
 }
 

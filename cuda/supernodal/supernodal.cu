@@ -1,4 +1,5 @@
-/* supernodal.cu: one launch over supernodes, which are solved by the inverses of their diagonal blocks.
+/* supernodal.cu: one launch over supernodes, which are solved by the inverses of their diagonal blocks; or over those of
+ * both triangles of factors.
  *
  *     update:  M_tt = L_tt^-1;  S_t = M_tt L (t, late columns)                         update.cu
  *     solve:   x_t = M_tt (b_t - L (t, early columns) x) - S_t x (late columns)        large supernodes (large.cuh)
@@ -11,7 +12,8 @@
  * Who owns a row: a thread block, or each of up to four that share a supernode of a chain, or a warp (small.cuh).
  * How x becomes visible: every number is its own flag (supernodal.cuh).  Why it cannot hang: a task waits for
  * earlier tasks alone, and tasks are taken in topological order: from a ticket counter, or cyclically by warps that
- * are all resident where all supernodes are small (cooperative launch).  Why the bits are always the same: the order
+ * are all resident where all supernodes are small (cooperative launch).  Tasks of a second triangle are drawn after all
+ * of the first.  Why the bits are always the same: the order
  * of every sum depends on the pattern and on the last update alone.  If M_tt grows too much, or S_t overflows,
  * supernode t is substituted, and its chain is split: L_tu remain, and x_t = M_tt (r_t - L_tu x_u - L_ts x_s).  A
  * NaN in b spreads over its supernode or chain, and over the rows of a panel.  Bytes: stored entries, b and x.

@@ -57,7 +57,7 @@ typedef struct trs_fundamental {
 typedef struct trs_fill_limit {
     int32_t percent[4]; /* where the merged one has at most 8, 16, 32, or more columns */
     int32_t
-        subtree; /* subtrees of at most so many columns are merged first, whatever the fill; 0: none */
+        subtree; /* subtrees of at most this many columns are merged first, whatever the fill; 0: none */
 } trs_fill_limit;
 
 static inline int64_t trs_trapezoid(int64_t width, int64_t below)

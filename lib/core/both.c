@@ -15,7 +15,7 @@ static trs_side *side_of(const trs_two_plans *two, int k)
     return trs_plan_side(two->of[k].plan, two->of[k].op != TRS_N);
 }
 
-/* May this half be part of such a launch, as far as no other thread may be changing the answer? */
+/* May this half be part of such a launch?  This asks for nothing that other threads may be changing. */
 static bool may_join(const trs_two_plans *two, int k)
 {
     const trs_plan *p = two->of[k].plan;

@@ -18,7 +18,7 @@
  *
  * and if q has a row in which p has entries, or r has at most 8 columns.  `entries` stay those of the fundamental
  * supernodes, so that fill does not add up unseen from merge to merge.  Before that, whole subtrees may be merged whatever
- * their fill, if the caller says so; they count as full. */
+ * their fill, if the caller asks for it; they count as full. */
 #include "config.h"
 
 #include "analysis/trapezoids.h"

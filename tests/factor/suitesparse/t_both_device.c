@@ -3,6 +3,7 @@
  * The triangles are those of grids, whose separators are supernodes of more than 16 rows, and chains of them.  A solve in
  * place takes the launches one by one, and so tells what the other one has to give. */
 #include "../there.h"
+#include "tests/common/methods.h"
 
 #include "trisolve-suitesparse.h"
 
@@ -201,17 +202,9 @@ static void same_bits(void **state)
 /* UMFPACK and KLU scale rows. */
 static void scaled(void **state)
 {
-    static const char *const methods[] = {
-#ifdef HAVE_UMFPACK
-        "umfpack",
-#endif
-#ifdef HAVE_KLU
-        "klu",
-#endif
-        NULL};
     (void)state;
-    for (int k = 0; methods[k]; k++)
-        for (int c = 0; c < 2; c++) {
+    for (int k = 0; k < METHODS; k++)
+        for (int c = 0; c < 2 && takes_any_matrix(methods[k]); c++) {
             scene s;
             grid(&s, c ? TRS_C64 : TRS_F64, false);
             factor(&s, "cuda-supernodal", methods[k]);
