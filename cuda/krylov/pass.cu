@@ -14,7 +14,10 @@ extern "C" {
 }
 
 enum {
-    MOST_RANGES = 1024,
+    MOST_RANGES = 792,
+    /* thread blocks of an SM at least: with four, solves with 2 million rows take 1.05 times as long, and with eight, GMRES 1.1
+     * times, whose sums then lack registers */
+    RESIDENT = 6,
     /* elements of a thread between two looks at the inner products */
     DEEP = 4,
     /* inner products with the same y at a time */
@@ -49,95 +52,131 @@ template <> __device__ inline cuDoubleComplex as(trs_z z)
     return make_cuDoubleComplex(z.re, z.im);
 }
 
-template <class T> static __device__ inline trs_z wide(T a)
+template <class T> constexpr int parts = is_pair<T> ? 2 : 1;
+
+/* sum += conj (x) y, whose imaginary part goes to sum[im] */
+template <class T> static __device__ inline void add_product(double *sum, int im, T x, T y)
 {
-    return {a.x, a.y};
+    if constexpr (is_pair<T>) {
+        sum[0] += (double)x.x * y.x + (double)x.y * y.y;
+        sum[im] += (double)x.x * y.y - (double)x.y * y.x;
+    } else sum[0] += (double)x * y;
 }
 
-/* sum + conj (x) y */
-template <class T> static __device__ inline trs_z add_product(trs_z sum, T x, T y)
-{
-    return trs_plus(sum, trs_times(trs_conj(wide(x)), wide(y)));
-}
-template <> __device__ inline trs_z add_product(trs_z sum, float x, float y)
-{
-    return {sum.re + (double)x * y, 0};
-}
-template <> __device__ inline trs_z add_product(trs_z sum, double x, double y)
-{
-    return {sum.re + x * y, 0};
-}
+/* ---- sums of a block ----------------------------------------------------------------------------- */
 
-static __device__ inline trs_z warp_sum(trs_z a)
-{
-    for (int by = 16; by > 0; by /= 2) {
-        const trs_z other = {__shfl_xor_sync(~0u, a.re, by), __shfl_xor_sync(~0u, a.im, by)};
-        a = trs_plus(a, other);
+/* Where the sums of a range go.  The real parts of inner product k are numbers k * ranges .., one of each range, and the imaginary
+ * parts, if there are, lie behind all real ones. */
+struct range_sums {
+    double *all;
+    int dots;
+    __device__ double *of(int dot, int part) const
+    {
+        return all + (int64_t)(part * dots + dot) * gridDim.x;
     }
-    return a;
-}
+};
 
-/* to[0 .. COUNT-1] = the sums over the block.  All threads call it. */
-template <int COUNT>
-static __device__ inline void block_sums(const trs_z *mine, int count, trs_z *to)
+/* sum[0] = the sum over the warp of number lane / (32 / COUNT).  In each step a lane gives away half of its numbers. */
+template <int COUNT> static __device__ inline void warp_sums(double *sum)
 {
-    __shared__ trs_z of_warp[WARPS][TOGETHER];
-    static_assert(COUNT <= TOGETHER);
+    const int lane = threadIdx.x % 32;
+    int left = COUNT;
 #pragma unroll
-    for (int k = 0; k < COUNT; k++) {
-        const trs_z sum = warp_sum(mine[k]);
-        if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32][k] = sum;
+    for (int by = 16; by > 0; by /= 2) {
+        const bool upper = lane & by;
+        if (left == 1) {
+            sum[0] += __shfl_xor_sync(~0u, sum[0], by);
+            continue;
+        }
+        left /= 2;
+#pragma unroll
+        for (int k = 0; k < COUNT / 2; k++) {
+            if (k >= left) continue;
+            const double gives = upper ? sum[k] : sum[k + left];
+            const double keeps = upper ? sum[k + left] : sum[k];
+            sum[k] = keeps + __shfl_xor_sync(~0u, gives, by);
+        }
     }
+}
+
+/* put (k, sum over the block of number k).  All threads call it. */
+template <int COUNT, class F> static __device__ inline void block_sums(double *mine, F put)
+{
+    __shared__ double of_warp[WARPS][COUNT];
+    constexpr int lanes = 32 / COUNT;
+    const int lane = threadIdx.x % 32;
+    warp_sums<COUNT>(mine);
+    if (lane % lanes == 0) of_warp[threadIdx.x / 32][lane / lanes] = mine[0];
     __syncthreads();
-    if ((int)threadIdx.x < count) {
-        trs_z sum = {0, 0};
-        for (int w = 0; w < WARPS; w++) sum = trs_plus(sum, of_warp[w][threadIdx.x]);
-        to[threadIdx.x] = sum;
+    if (threadIdx.x < COUNT) {
+        double sum = 0;
+        for (int w = 0; w < WARPS; w++) sum += of_warp[w][threadIdx.x];
+        put(threadIdx.x, sum);
     }
     __syncthreads();
 }
 
 /* ---- a range -------------------------------------------------------------------------------------- */
 
+/* Of elements from .. to-1, at most DEEP of a thread. */
 template <class T>
-static __device__ inline void update(const trs_space &v, const trs_update &u, int64_t begin,
-                                     int64_t end)
+static __device__ inline void update(const trs_space &v, const trs_update &u, int64_t from,
+                                     int64_t to)
 {
     const trs_z *s = v.scalars->s;
-    const T a = as<T>(s[u.a]), b = as<T>(s[u.b]);
-    const T *x = (const T *)u.x;
-    T *y = (T *)u.y;
-    for (int64_t i = begin + threadIdx.x; i < end; i += PLAIN) {
-        T sum = number<T>(0);
-        if (x) sum = a * x[i];
-        for (int k = 1; k < u.count; k++) sum = sum + as<T>(s[u.a + k]) * x[i + k * v.ld];
-        if (u.minus) sum = number<T>(0) - sum;
-        y[i] = u.b == ZERO ? sum : sum + b * y[i];
+    const T b = as<T>(s[u.b]), *x = (const T *)u.x;
+    T *y = (T *)u.y, sum[DEEP];
+    from += threadIdx.x;
+#pragma unroll
+    for (int e = 0; e < DEEP; e++) sum[e] = number<T>(0);
+    for (int k = 0; x && k < trs_count(u.count); k++, x += v.ld) {
+        const T a = as<T>(s[u.a + k]);
+#pragma unroll
+        for (int e = 0; e < DEEP; e++)
+            if (from + e * PLAIN < to) sum[e] = sum[e] + a * x[from + e * PLAIN];
+    }
+#pragma unroll
+    for (int e = 0; e < DEEP; e++) {
+        const int64_t i = from + e * PLAIN;
+        if (i >= to) continue;
+        if (u.minus) sum[e] = number<T>(0) - sum[e];
+        y[i] = u.b == ZERO ? sum[e] : sum[e] + b * y[i];
     }
 }
 
-/* sums[k] = x(k)'y over the range. */
-template <class T>
-static __device__ inline void many_dots(const trs_space &v, const trs_dot &d, int64_t begin,
-                                        int64_t end, trs_z *sums)
+/* x(k)'y over the range, and x(k)'y2 if YS = 2; they are inner products first .. */
+template <int YS, class T>
+static __device__ inline void many_dots(const trs_space &v, const trs_dot &d, const void *y2,
+                                        int64_t begin, int64_t end, range_sums sums, int first)
 {
-    const T *x = (const T *)d.x, *y = (const T *)d.y;
-    for (int k = 0; k < d.count; k += TOGETHER) {
+    const T *x = (const T *)d.x, *y[] = {(const T *)d.y, (const T *)y2};
+    for (int k = 0; k < d.count; k += TOGETHER, x += TOGETHER * v.ld) {
         const int count = min(TOGETHER, d.count - k);
-        trs_z sum[TOGETHER] = {};
-        for (int64_t i = begin + threadIdx.x; i < end; i += PLAIN)
+        double sum[parts<T> * YS * TOGETHER] = {};
+        for (int64_t i = begin + threadIdx.x; i < end; i += PLAIN) {
+            const T to[] = {y[0][i], y[YS - 1][i]};
 #pragma unroll
-            for (int g = 0; g < TOGETHER; g++)
-                if (g < count) sum[g] = add_product(sum[g], x[i + (k + g) * v.ld], y[i]);
-        block_sums<TOGETHER>(sum, count, sums + k);
+            for (int g = 0; g < TOGETHER; g++) {
+                if (g >= count) continue;
+                const T of = x[i + g * v.ld];
+#pragma unroll
+                for (int s = 0; s < YS; s++)
+                    add_product(sum + s * TOGETHER + g, YS * TOGETHER, of, to[s]);
+            }
+        }
+        block_sums<parts<T> * YS * TOGETHER>(sum, [=](int number, double a) {
+            const int g = number % TOGETHER, s = number / TOGETHER % YS;
+            const int part = number / (YS * TOGETHER);
+            if (g < count) sums.of(first + s * d.count + k + g, part)[blockIdx.x] = a;
+        });
     }
 }
 
 template <class T>
 static __device__ inline void do_range(const trs_space &v, const trs_pass &p, int64_t begin,
-                                       int64_t end, trs_z *sums)
+                                       int64_t end, range_sums sums)
 {
-    trs_z sum[TRS_DOTS] = {};
+    double sum[TRS_DOTS][parts<T>] = {};
     for (int64_t from = begin; from < end; from += DEEP * PLAIN) {
         const int64_t to = min(end, from + DEEP * PLAIN);
         for (int u = 0; u < TRS_UPDATES && p.update[u].y; u++) update<T>(v, p.update[u], from, to);
@@ -145,34 +184,47 @@ static __device__ inline void do_range(const trs_space &v, const trs_pass &p, in
         for (int d = 0; d < TRS_DOTS; d++) {
             const T *x = (const T *)p.dot[d].x, *y = (const T *)p.dot[d].y;
             for (int64_t i = from + threadIdx.x; x && p.dot[d].count <= 1 && i < to; i += PLAIN)
-                sum[d] = add_product(sum[d], x[i], y[i]);
+                add_product(sum[d], 1, x[i], y[i]);
         }
     }
+    static_assert(TRS_DOTS == 2);
+    if (trs_read_once(&p)) {
+        many_dots<2, T>(v, p.dot[0], p.dot[1].y, begin, end, sums, 0);
+        return;
+    }
+    int first = 0;
 #pragma unroll
     for (int d = 0; d < TRS_DOTS; d++) {
         if (!p.dot[d].x) break;
-        if (p.dot[d].count > 1) many_dots<T>(v, p.dot[d], begin, end, sums);
-        else block_sums<1>(&sum[d], 1, sums);
-        sums += trs_count(p.dot[d].count);
+        if (p.dot[d].count > 1) many_dots<1, T>(v, p.dot[d], NULL, begin, end, sums, first);
+        else
+            block_sums<parts<T>>(sum[d],
+                                 [=](int part, double a) { sums.of(first, part)[blockIdx.x] = a; });
+        first += trs_count(p.dot[d].count);
     }
 }
 
 /* ---- all ranges -------------------------------------------------------------------------------------- */
 
+static __device__ inline double warp_adds(const double *of)
+{
+    double sum = 0;
+    for (int64_t r = threadIdx.x % 32; r < gridDim.x; r += 32) sum += __ldcg(of + r);
+    warp_sums<1>(&sum);
+    return sum;
+}
+
 /* The last block adds up the sums of all ranges, a warp for each inner product. */
-static __device__ inline void finish(const trs_space &v, const trs_pass &p, int dots)
+template <class T>
+static __device__ inline void finish(const trs_space &v, const trs_pass &p, range_sums sums)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     int first = 0;
     for (int d = 0; d < TRS_DOTS && p.dot[d].x; d++) {
         const int count = trs_count(p.dot[d].count);
         for (int k = warp; k < count; k += WARPS) {
-            trs_z sum = {0, 0};
-            for (int64_t r = lane; r < gridDim.x; r += 32) {
-                const trs_z *from = v.sums + r * dots + first + k;
-                sum = trs_plus(sum, {__ldcg(&from->re), __ldcg(&from->im)});
-            }
-            sum = warp_sum(sum);
+            trs_z sum = {warp_adds(sums.of(first + k, 0)), 0};
+            if (is_pair<T>) sum.im = warp_adds(sums.of(first + k, 1));
             if (lane == 0) v.scalars->s[p.dot[d].a + k] = sum;
         }
         first += count;
@@ -185,13 +237,14 @@ static __device__ inline void finish(const trs_space &v, const trs_pass &p, int 
 }
 
 template <class T>
-static __global__ void pass_kernel(const trs_space v, const trs_pass p, int dots, int64_t range,
-                                   bool always)
+static __global__ void __launch_bounds__(PLAIN, RESIDENT)
+    pass_kernel(const trs_space v, const trs_pass p, int dots, int64_t range, bool always)
 {
     __shared__ bool last;
     const int64_t begin = blockIdx.x * range;
-    if (v.scalars->stop && !always) return;
-    do_range<T>(v, p, begin, min(v.n, begin + range), v.sums + blockIdx.x * (int64_t)dots);
+    const range_sums sums = {(double *)v.sums, dots};
+    if (trs_pass_over(v.scalars, &p, always)) return;
+    do_range<T>(v, p, begin, min(v.n, begin + range), sums);
     if (!dots && !p.step) return;
     __threadfence(); /* the sums are there before the block counts */
     __syncthreads();
@@ -199,7 +252,7 @@ static __global__ void pass_kernel(const trs_space v, const trs_pass p, int dots
     __syncthreads();
     if (!last) return;
     __threadfence();
-    finish(v, p, dots);
+    finish<T>(v, p, sums);
 }
 
 int trs_gpu_pass(const trs_space *v, const trs_pass *p, bool always)

@@ -12,6 +12,10 @@
 #include <math.h>
 #include <string.h>
 
+/* On a device a look at the scalars idles it for some 20 us, and iterations that follow the last one are in vain.  So a group of
+ * iterations takes about this long, in seconds. */
+#define GROUP_TIME 1e-3
+
 static const char *const sentence[TRS_FLAWS] = {
     [TRS_FLAW_NONE] = "",
     [TRS_FLAW_B] = "b is not finite",
@@ -93,6 +97,18 @@ static double residual(trs_iteration *k, bool exact)
 
 /* ---- the loop --------------------------------------------------------------------------------------- */
 
+/* Iterate `count` times and wait; on a device, choose the size of the next group by the time that this one took. */
+static void iterate(trs_iteration *k, int64_t count)
+{
+    const double begun = trs_now();
+    for (int64_t i = 0; i < count; i++) k->of->kind->iterate(k);
+    catch_up(k);
+    if (!k->of->on_device) return;
+    const double each = (trs_now() - begun) / (double)count;
+    k->group = 1;
+    while (k->group < TRS_KRYLOV_GROUP && (double)k->group * each < GROUP_TIME) k->group++;
+}
+
 /* Iterate until the method stops, or the cycle ends. */
 static void cycle(trs_iteration *k)
 {
@@ -106,11 +122,10 @@ static void cycle(trs_iteration *k)
     kind->begin(k);
     k->step = 0;
     while (!k->rc && !s->stop && s->iterations < k->most) {
-        int64_t left = trs_min(k->most - s->iterations, k->of->on_device ? TRS_KRYLOV_GROUP : 1);
-        if (kind->restarts) left = trs_min(left, s->restart - k->step);
-        if (!left) break;
-        while (left--) kind->iterate(k);
-        catch_up(k);
+        int64_t count = trs_min(k->most - s->iterations, k->group);
+        if (kind->restarts) count = trs_min(count, s->restart - k->step);
+        if (!count) break;
+        iterate(k, count);
     }
     k->closing = true;
     if (kind->end) kind->end(k);
@@ -126,7 +141,7 @@ static void stop(trs_iteration *k, trs_stop why, trs_krylov_flaw flaw)
 static void judge(trs_iteration *k, double before, double *claimed)
 {
     const trs_scalars *s = k->of->known;
-    const double eps = trs_is_single(k->of->opt.dtype) ? (double)FLT_EPSILON : DBL_EPSILON;
+    const double eps = s->eps;
     const trs_stop its = s->stop;
     const trs_krylov_flaw flaw = s->flaw;
     const bool last = its || s->iterations >= k->most;
@@ -142,6 +157,11 @@ static void judge(trs_iteration *k, double before, double *claimed)
     if (its) *claimed = now;
 }
 
+static double spacing(const trs_iteration *k)
+{
+    return trs_is_single(k->of->opt.dtype) ? (double)FLT_EPSILON : DBL_EPSILON;
+}
+
 /* The norms of b and of the first residual; is there anything to do? */
 static bool start(trs_iteration *k)
 {
@@ -151,6 +171,7 @@ static bool start(trs_iteration *k)
     const double rtol = g->rtol > 0 || g->atol > 0 ? g->rtol : 1e-8;
     memset(s, 0, TRS_KNOWN);
     s->restart = k->of->opt.restart;
+    s->eps = spacing(k);
     s->s[ONE].re = 1, s->s[MINUS_ONE].re = -1;
     exchange(k, true);
     k->closing = true;
@@ -173,6 +194,7 @@ void trs_krylov_column(trs_iteration *k)
 {
     const double begun = trs_now();
     double claimed = INFINITY;
+    k->group = 1;
     k->info = (trs_krylov_info){.why = ""};
     k->A.calls = k->M.calls = 0;
     k->A.seconds = k->M.seconds = 0;

@@ -3,8 +3,10 @@
  *     A Z = V(m+1) H,   Z = M^-1 V,   H (m+1) x m, upper Hessenberg
  *     y minimises | |r| e1 - H y |, by plane rotations;   x += Z y
  *
- * Vectors are orthogonalised by classical Gram-Schmidt, twice.  That takes three passes over V whatever its size, where the
- * modified process takes one for each vector, and V is orthogonal to working precision.
+ * Vectors are orthogonalised by classical Gram-Schmidt, which reads V twice, where the modified process takes a pass for each
+ * vector.  It loses orthogonality, which is measured: the pass that computes V' w also computes V' v(j), for the same reading of V.
+ * While | V' V - I | and cancellation stay so small that V is orthogonal to half of the digits, which is all that y needs,
+ * once is enough; otherwise w is orthogonalised a second time.  A V = V H holds to working precision anyway.
  * Sources: Saad, algorithms 6.9, 9.5 and 9.6; Giraud, Langou, Rozloznik, van den Eshof, Rounding error analysis of the
  * classical Gram-Schmidt orthogonalization process, Numer. Math. 101 (2005) 87-100. */
 #include "config.h"
@@ -15,8 +17,8 @@
 
 static trs_krylov_needs needs(int m)
 {
-    const int64_t places = GM_H1 + (5 + (int64_t)m) * (m + 1);
-    return (trs_krylov_needs){.vectors = m + 2, .places = places, .dots = m};
+    const int64_t places = GM_H1 + (6 + (int64_t)m) * (m + 1);
+    return (trs_krylov_needs){.vectors = m + 2, .places = places, .dots = 2 * m};
 }
 
 static trs_krylov_needs needs_flexible(int m)
@@ -37,17 +39,21 @@ static void begin(trs_iteration *k)
 /* v(j+1), and column j of H; z is for M^-1 v(j). */
 static void extend(trs_iteration *k, void *z)
 {
-    const int j = k->step++, m = k->of->known->restart, h1 = GM_H1, h2 = GM_H1 + m + 1;
+    const int j = k->step++, m = k->of->known->restart;
+    const int h1 = GM_H1, h2 = h1 + m + 1, vv = h2 + m + 1;
     const void *V = trs_krylov_vector(k, 0);
-    void *w = trs_krylov_vector(k, j + 1);
-    z = trs_krylov_precondition(k, trs_krylov_vector(k, j), z);
+    void *v = trs_krylov_vector(k, j), *w = trs_krylov_vector(k, j + 1);
+    z = trs_krylov_precondition(k, v, z);
     trs_krylov_multiply(k, z, w);
-    trs_krylov_pass(k, &(trs_pass){.dot = {{V, w, h1, j + 1}}});
-    trs_krylov_pass(
-        k, &(trs_pass){.update = {{w, ONE, V, h1, true, j + 1}}, .dot = {{V, w, h2, j + 1}}});
-    trs_krylov_pass(k, &(trs_pass){.update = {{w, ONE, V, h2, true, j + 1}},
+    trs_krylov_pass(k, &(trs_pass){.dot = {{V, w, h1, j + 1}, {V, v, vv, j + 1}}});
+    trs_krylov_pass(k, &(trs_pass){.update = {{w, ONE, V, h1, true, j + 1}},
                                    .dot = {{w, w, GM_WW}},
                                    .step = TRS_STEP_GM_COLUMN});
+    trs_krylov_pass(k, &(trs_pass){.dot = {{V, w, h2, j + 1}}, .twice = true});
+    trs_krylov_pass(k, &(trs_pass){.update = {{w, ONE, V, h2, true, j + 1}},
+                                   .dot = {{w, w, GM_WW}},
+                                   .step = TRS_STEP_GM_COLUMN,
+                                   .twice = true});
     trs_krylov_pass(k, &(trs_pass){.update = {{w, GM_INVERSE}}});
 }
 
@@ -65,7 +71,7 @@ static void iterate_flexible(trs_iteration *k)
 static void end(trs_iteration *k)
 {
     const trs_scalars *s = k->of->known;
-    const int m = s->restart, y = GM_H1 + 4 * (m + 1);
+    const int m = s->restart, y = GM_H1 + 5 * (m + 1);
     void *w = trs_krylov_vector(k, m);
     if (!s->columns) return;
     trs_krylov_pass(k, &(trs_pass){.step = TRS_STEP_GM_SOLVE});
@@ -79,7 +85,7 @@ static void end(trs_iteration *k)
 static void end_flexible(trs_iteration *k)
 {
     const trs_scalars *s = k->of->known;
-    const int m = s->restart, y = GM_H1 + 4 * (m + 1);
+    const int m = s->restart, y = GM_H1 + 5 * (m + 1);
     const void *Z = trs_krylov_vector(k, k->M.of ? m + 1 : 0);
     if (!s->columns) return;
     trs_krylov_pass(k, &(trs_pass){.step = TRS_STEP_GM_SOLVE});

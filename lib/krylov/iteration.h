@@ -93,6 +93,8 @@ struct trs_iteration {
     bool closing;
     /* of a cycle: iterations that were enqueued */
     int step;
+    /* iterations before the next look at the scalars */
+    int group;
     /* info.iterations: those that the caller knows of */
     trs_krylov_info info;
 };

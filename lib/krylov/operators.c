@@ -147,7 +147,8 @@ int trs_exact_residual(const trs_iteration *k, void *r)
         return trs_gpu_residual(&k->A.rows.lines, 1, b, x, r, of->scratch, &found, k->goal->stream);
     }
     const trs_sums *s = &of->sums;
-    trs_residual(&k->A.whole, f->op, (trs_column){(void *)k->b, 1}, (trs_column){k->x, 1}, s, &e);
+    trs_residual(&k->A.whole, f->op, (trs_column){(void *)k->b, 1}, (trs_column){k->x, 1}, s,
+                 of->space.threads, &e);
     for (int64_t i = 0; i < of->opt.n; i++) {
         const double z[2] = {(double)s->re[i], (double)s->im[i]};
         trs_number_put(r, of->opt.dtype, i, z);

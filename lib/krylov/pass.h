@@ -34,11 +34,14 @@ typedef struct trs_dot {
     int count;
 } trs_dot;
 
-/* Updates end at the first y that is NULL, inner products at the first x that is. */
+/* Updates end at the first y that is NULL, inner products at the first x that is.  Two inner products with the same x and count
+ * read x once. */
 typedef struct trs_pass {
     trs_update update[TRS_UPDATES];
     trs_dot dot[TRS_DOTS];
     trs_scalar_step step;
+    /* done only if the scalars say twice */
+    bool twice;
 } trs_pass;
 
 /* Where passes are done, and with what. */
@@ -74,6 +77,19 @@ static inline int trs_dots(const trs_pass *p)
     int count = 0;
     for (int d = 0; d < TRS_DOTS && p->dot[d].x; d++) count += trs_count(p->dot[d].count);
     return count;
+}
+
+/* Two inner products of many vectors that read these once? */
+TRS_ANYWHERE bool trs_read_once(const trs_pass *p)
+{
+    const trs_dot *a = &p->dot[0], *b = &p->dot[1];
+    return a->x == b->x && a->count > 1 && a->count == b->count;
+}
+
+/* Do the scalars leave a pass out?  always: stop is no reason. */
+TRS_ANYWHERE bool trs_pass_over(const trs_scalars *s, const trs_pass *p, bool always)
+{
+    return (s->stop && !always) || (p->twice && !s->twice);
 }
 
 /* Do a pass on the host.  always: also if the scalars say stop. */

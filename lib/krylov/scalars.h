@@ -8,6 +8,7 @@
 #include "trisolve-sparse.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #ifdef __CUDACC__
 #define TRS_ANYWHERE static inline __host__ __device__
@@ -19,7 +20,7 @@ typedef struct trs_z {
     double re, im;
 } trs_z;
 
-/* iterations between two looks of the host at scalars on a device */
+/* iterations between two looks of the host at scalars on a device, at most */
 enum { TRS_KRYLOV_GROUP = 10 };
 
 /* Why a method cannot go on; `sentence` in column.c says it. */
@@ -49,6 +50,10 @@ typedef struct trs_scalars {
     int32_t columns;
     /* of GMRES: the size of a cycle */
     int32_t restart;
+    /* and the column in work is orthogonalised a second time */
+    int32_t twice;
+    /* the relative spacing of the vectors' numbers */
+    double eps;
     /* the norms of the residuals of the last iterations: number i is recent[i % TRS_KRYLOV_GROUP] */
     double recent[TRS_KRYLOV_GROUP];
     /* the numbers by which vectors are multiplied, and inner products */
@@ -97,8 +102,9 @@ enum {
     MI_R_V,
     MI_PLACES
 };
-/* Behind GM_H1 are arrays, with m = restart: h1, h2, the sines, the cosines, g or y, each [m+1]; and H [m*(m+1)]. */
-enum { GM_WW = COMMON, GM_INVERSE, GM_H1 };
+/* Behind GM_H1 are arrays, with m = restart: h1 and h2, of both times, V'v(j), the sines, the cosines, g or y, each [m+1]; and
+ * H [m*(m+1)].  GM_LOSS is the square of |V'V - I|, in the norm of Frobenius. */
+enum { GM_WW = COMMON, GM_INVERSE, GM_LOSS, GM_H1 };
 
 typedef enum trs_scalar_step {
     TRS_STEP_NONE,
@@ -307,7 +313,7 @@ TRS_ANYWHERE trs_z *trs_gm_array(trs_scalars *k, int which)
 
 TRS_ANYWHERE trs_z *trs_gm_h(trs_scalars *k, int column)
 {
-    return trs_gm_array(k, 5) + (int64_t)column * (k->restart + 1);
+    return trs_gm_array(k, 6) + (int64_t)column * (k->restart + 1);
 }
 
 /* g = |r| e1, and v0 = r / |r| */
@@ -315,14 +321,16 @@ TRS_ANYWHERE void trs_gm_begin(trs_scalars *k)
 {
     const double norm = sqrt(k->s[RR].re);
     k->s[GM_INVERSE] = trs_real(1 / norm);
-    trs_gm_array(k, 4)[0] = trs_real(norm);
+    k->s[GM_LOSS] = trs_real(0);
+    k->twice = 0;
+    trs_gm_array(k, 5)[0] = trs_real(norm);
 }
 
 /* Rotate column j of H, whose last element is real: H becomes triangular.  Saad, section 6.5.3, with complex numbers as in
  * section 6.5.9. */
 TRS_ANYWHERE void trs_gm_rotate(trs_scalars *k, int j, trs_z *h)
 {
-    trs_z *sine = trs_gm_array(k, 2), *cosine = trs_gm_array(k, 3), *g = trs_gm_array(k, 4);
+    trs_z *sine = trs_gm_array(k, 3), *cosine = trs_gm_array(k, 4), *g = trs_gm_array(k, 5);
     for (int i = 0; i < j; i++) {
         const trs_z a = h[i], b = h[i + 1];
         h[i] = trs_plus(trs_scaled(cosine[i].re, a), trs_times(sine[i], b));
@@ -338,17 +346,22 @@ TRS_ANYWHERE void trs_gm_rotate(trs_scalars *k, int j, trs_z *h)
     g[j] = trs_scaled(cosine[j].re, g[j]);
 }
 
-/* Column j of H, from both passes of Gram-Schmidt.  A column that depends on the others is not kept if it is no solution. */
-TRS_ANYWHERE void trs_gm_column(trs_scalars *k)
+TRS_ANYWHERE double trs_gm_square(const trs_z *a, int count)
+{
+    double sum = 0;
+    for (int i = 0; i < count; i++) sum += a[i].re * a[i].re + a[i].im * a[i].im;
+    return sum;
+}
+
+/* Column j of H.  A column that depends on the others is not kept if it is no solution. */
+TRS_ANYWHERE void trs_gm_column(trs_scalars *k, bool twice)
 {
     const int j = k->columns;
     const trs_z *h1 = trs_gm_array(k, 0), *h2 = trs_gm_array(k, 1);
     trs_z *h = trs_gm_h(k, j);
-    double size = k->s[GM_WW].re, rest = sqrt(size);
-    for (int i = 0; i <= j; i++) {
-        h[i] = trs_plus(h1[i], h2[i]);
-        size += h[i].re * h[i].re + h[i].im * h[i].im;
-    }
+    for (int i = 0; i <= j; i++) h[i] = twice ? trs_plus(h1[i], h2[i]) : h1[i];
+    const double size = k->s[GM_WW].re + trs_gm_square(h, j + 1);
+    double rest = sqrt(k->s[GM_WW].re);
     const double tiny = 4e-16 * sqrt(size);
     if (!isfinite(size)) trs_break(k, TRS_STOP_DIVERGED, TRS_FLAW_RESIDUAL);
     if (rest <= tiny) rest = 0;
@@ -356,14 +369,33 @@ TRS_ANYWHERE void trs_gm_column(trs_scalars *k)
     h[j + 1] = trs_real(rest);
     trs_gm_rotate(k, j, h);
     if (trs_modulus(h[j]) <= tiny) trs_break(k, TRS_STOP_BREAKDOWN, TRS_FLAW_SINGULAR);
-    trs_note(k, trs_modulus(trs_gm_array(k, 4)[j + 1]));
+    trs_note(k, trs_modulus(trs_gm_array(k, 5)[j + 1]));
     if (k->stop != TRS_STOP_BREAKDOWN && k->stop != TRS_STOP_DIVERGED) k->columns++;
+}
+
+/* w is A z - V h1, and |w| the root of `rest`.  What |V'V - I| and rounding leave of V in w is a part of |A z|.  If that is too
+ * large a part of w, column j waits until w is A z - V (h1 + h2). */
+TRS_ANYWHERE void trs_gm_orthogonal(trs_scalars *k)
+{
+    if (k->twice) {
+        k->twice = 0;
+        trs_gm_column(k, true);
+        return;
+    }
+    const int j = k->columns;
+    const trs_z *v = trs_gm_array(k, 2);
+    const double rest = k->s[GM_WW].re, size = rest + trs_gm_square(trs_gm_array(k, 0), j + 1);
+    const double length = v[j].re - 1;
+    k->s[GM_LOSS].re += 2 * trs_gm_square(v, j) + length * length;
+    const double loss = k->s[GM_LOSS].re + k->eps * k->eps;
+    k->twice = loss * size > k->eps * rest;
+    if (!k->twice) trs_gm_column(k, false);
 }
 
 /* y = H^-1 g, in the place of g */
 TRS_ANYWHERE void trs_gm_solve(trs_scalars *k)
 {
-    trs_z *g = trs_gm_array(k, 4);
+    trs_z *g = trs_gm_array(k, 5);
     for (int i = k->columns - 1; i >= 0; i--) {
         for (int j = i + 1; j < k->columns; j++)
             g[i] = trs_plus(g[i], trs_scaled(-1, trs_times(trs_gm_h(k, j)[i], g[j])));
@@ -407,7 +439,7 @@ TRS_ANYWHERE void trs_scalar_do(trs_scalars *k, trs_scalar_step step)
         trs_gm_begin(k);
         return;
     case TRS_STEP_GM_COLUMN:
-        trs_gm_column(k);
+        trs_gm_orthogonal(k);
         return;
     case TRS_STEP_GM_SOLVE:
         trs_gm_solve(k);
