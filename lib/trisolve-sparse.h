@@ -974,7 +974,8 @@ typedef struct trs_error {
  *     trs_layout layout ; in.  Storage order of B and X.
  *     trs_error *error ; out.
  * The default number of OpenMP threads, but at most 8, share the columns if there is enough work
- * for them.  Each thread uses 64 n bytes; if memory is short, fewer threads are used.
+ * for them.  Each thread uses 64 n bytes; if memory is short, fewer threads are used.  The rows of
+ * one column are shared by all of them where a row of op(A) is a row or column that is stored.
  *
  * With A on a device, B and X are on the same device.  Sums then have twice the working precision
  * and the range of double, so that an error beyond this range is NaN or Inf.  The work is ordered

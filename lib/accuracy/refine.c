@@ -18,6 +18,7 @@
 #include "refine.h"
 #include "factor/lu_mat.h"
 #include "base/debug.h"
+#include "base/parallel.h"
 #include "factor/lu_first.h"
 
 #include <float.h>
@@ -145,6 +146,13 @@ static int check_lu(const trs_lu *lu, const trs_mat *A)
     return trs_fail(TRS_EARG, "refine: A is not the matrix that was factored");
 }
 
+/* Residuals get as many threads as solves. */
+static int threads_of(const trs_exec *exec, int of_plan)
+{
+    if (exec->threads > 0) return exec->threads;
+    return of_plan > 0 ? of_plan : trs_default_threads();
+}
+
 int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
                   void *X, int64_t ldx, const trs_exec *exec, int max_steps, int *steps,
                   trs_error *error)
@@ -153,7 +161,9 @@ int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const void 
     int rc = check_lu(lu, A);
     if (rc) return trs_leave(rc);
     trs_refiner s = {.A = A, .op = op, .exec = exec ? exec : &defaults, .lu = lu};
-    s.ctx = (trs_context){.mem = lu->mem, .device_memory = lu->opt.device_memory};
+    s.ctx = (trs_context){.mem = lu->mem,
+                          .device_memory = lu->opt.device_memory,
+                          .threads = threads_of(s.exec, lu->opt.threads)};
     s.low = lu->dtype;
     rc = check(&s, lu->opt.device, nrhs, B, ldb, X, ldx, max_steps);
     if (!rc) rc = refine(&s, nrhs, B, ldb, X, ldx, max_steps, steps, error);
@@ -180,7 +190,9 @@ int trs_refine(const trs_plan *plan, const trs_mat *A, trs_op op, int nrhs, cons
     trs_enter();
     if (!plan || !A) return trs_leave(trs_fail(TRS_EARG, "refine: plan or T is NULL"));
     trs_refiner s = {.A = A, .op = op, .exec = exec ? exec : &defaults, .plan = plan};
-    s.ctx = (trs_context){.mem = plan->ctx.mem, .device_memory = plan->ctx.device_memory};
+    s.ctx = (trs_context){.mem = plan->ctx.mem,
+                          .device_memory = plan->ctx.device_memory,
+                          .threads = threads_of(s.exec, plan->ctx.threads)};
     s.low = plan->given.dtype;
     const int device = plan->on_device ? TRS_CUDA(plan->ctx.device) : TRS_HOST;
     int rc = check(&s, device, nrhs, B, ldb, X, ldx, max_steps);

@@ -12,7 +12,7 @@ typedef struct trs_refiner {
     trs_lu *lu;           /* what solves; NULL: plan does */
     const trs_plan *plan; /* NULL: lu does */
     trs_dtype low;        /* the type of the plan or the factors */
-    trs_context ctx;      /* for memory */
+    trs_context ctx;      /* for memory and threads */
     const struct trs_refining *by;
     void *data;     /* of its functions, from begin to end */
     double longest; /* entries of the longest row of op(A); begin counts them */

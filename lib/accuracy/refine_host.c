@@ -56,7 +56,7 @@ static int step(const trs_refiner *s, trs_column x, const trs_error *e)
 static int residual(const trs_refiner *s, trs_column b, trs_column x, trs_error *e)
 {
     const here *h = s->data;
-    trs_residual(&h->A, s->op, b, x, &h->s, e);
+    trs_residual(&h->A, s->op, b, x, &h->s, s->ctx.threads, e);
     return TRS_OK;
 }
 

@@ -1,7 +1,8 @@
 /* residual.c: b - op(A) x in long double, and the backward errors made of it.
  *
- * One loop serves all formats and ops: entry (i, j) of op(A), which is a, adds a x(j) to the sum of row i and |a| |x(j)| to
- * its size.  |z| of a complex number is |re| + |im|, as in LAPACK's error bounds.
+ * Entry (i, j) of op(A), which is a, adds a x(j) to the sum of row i and |a| |x(j)| to its size.  |z| of a complex number is
+ * |re| + |im|, as in LAPACK's error bounds.  Where rows of op(A) are the stored lines, threads share them, and otherwise one
+ * thread goes over the entries; both add the same terms in the same order.
  * With gradual underflow, the model of rounding is
  *
  *     fl(x op y) = (x op y) (1 + d) + u,    |d| <= eps/2,    |u| <= eps/2 safmin       (Demmel 1984).
@@ -29,12 +30,28 @@ static long double magnitude(long double re, long double im)
     return fabsl(re) + fabsl(im);
 }
 
+/* The largest errors of some rows, and sizes of what they are compared with. */
+typedef struct found {
+    long double worst, r, b, x, a;
+    /* the first row with the worst error; -1: no row yet */
+    int64_t row;
+} found;
+
+/* One right-hand side. */
+typedef struct equations {
+    const trs_mat *A;
+    trs_op op;
+    trs_column b, x;
+    const trs_sums *s;
+    /* rows of op(A) are lines of A */
+    bool along;
+    /* rows of a range, and what was found in each range */
+    int64_t each;
+    found *of;
+} equations;
+
 #define TRS_BODY "accuracy/residual.c"
 #include "base/each_type.h"
-
-typedef void (*multiply_fn)(const trs_mat *, trs_op, const void *, int64_t, const trs_sums *);
-
-static const multiply_fn multiply[] = TRS_PER_TYPE(multiply);
 
 int trs_check_columns(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx,
                       const void *Y, int64_t ldy, trs_layout layout, bool apart)
@@ -56,14 +73,6 @@ int trs_sums_new(const trs_memory *mem, int64_t n, trs_sums *s)
     if (!p) return trs_fail(TRS_EMEM, "out of memory for the sums of a residual");
     *s = trs_sums_at(p, n);
     return TRS_OK;
-}
-
-/* s = op(A) x, with the sizes and row sums. */
-static void sum_up(const trs_mat *A, trs_op op, const void *x, int64_t step, const trs_sums *s)
-{
-    TRS_ASSERT(s->row == s->re + 3 * A->n);
-    for (int64_t i = 0; i < 4 * A->n; i++) s->re[i] = 0; /* im, size, row follow */
-    multiply[A->dtype](A, op, x, step, s);
 }
 
 trs_column trs_column_of(const void *X, int r, int64_t ld, trs_layout layout, trs_dtype t)
@@ -112,7 +121,7 @@ static void one_column(const columns *c, int r, const trs_sums *s, trs_error *wo
     const trs_column x = trs_column_of(c->X, r, c->ldx, c->layout, A->dtype);
     const trs_column b = trs_column_of(c->B, r, c->ldb, c->layout, A->dtype);
     trs_error one;
-    trs_residual(A, c->op, b, x, s, &one);
+    trs_residual(A, c->op, b, x, s, c->shares > 1 ? 1 : trs_default_threads(), &one);
     trs_error_fold(worst, &one, r);
 }
 
@@ -150,31 +159,70 @@ static bool is_worse(long double a, long double b)
     return !isnan(b) && (isnan(a) || a > b);
 }
 
-void trs_residual(const trs_mat *A, trs_op op, trs_column b, trs_column x, const trs_sums *s,
-                  trs_error *e)
+/* r = b - op(A) x of rows begin .. end-1, whose sums are there. */
+static void compare(const equations *q, int64_t begin, int64_t end, found *f)
 {
-    const double safmin = trs_is_single(A->dtype) ? (double)FLT_MIN : DBL_MIN;
-    long double rnorm = 0, bnorm = 0, xnorm = 0, anorm = 0, worst = 0;
-    *e = (trs_error){.row = -1};
-    sum_up(A, op, x.p, x.step, s);
-    for (int64_t i = 0; i < A->n; i++) {
+    const trs_sums *s = q->s;
+    const trs_dtype t = q->A->dtype;
+    const double safmin = trs_is_single(t) ? (double)FLT_MIN : DBL_MIN;
+    for (int64_t i = begin; i < end; i++) {
         double zb[2], zx[2];
-        trs_number_get(b.p, A->dtype, i * b.step, zb);
-        trs_number_get(x.p, A->dtype, i * x.step, zx);
+        trs_number_get(q->b.p, t, i * q->b.step, zb);
+        trs_number_get(q->x.p, t, i * q->x.step, zx);
         s->re[i] = zb[0] - s->re[i];
         s->im[i] = zb[1] - s->im[i];
         const long double r = magnitude(s->re[i], s->im[i]), bsize = magnitude(zb[0], zb[1]);
         const long double omega = r / (s->size[i] + bsize + safmin);
-        if (e->row < 0 || is_worse(omega, worst)) worst = omega, e->row = i;
-        if (is_worse(r, rnorm)) rnorm = r;
-        if (is_worse(bsize, bnorm)) bnorm = bsize;
-        if (is_worse(magnitude(zx[0], zx[1]), xnorm)) xnorm = magnitude(zx[0], zx[1]);
-        if (is_worse(s->row[i], anorm)) anorm = s->row[i];
+        if (f->row < 0 || is_worse(omega, f->worst)) f->worst = omega, f->row = i;
+        if (is_worse(r, f->r)) f->r = r;
+        if (is_worse(bsize, f->b)) f->b = bsize;
+        if (is_worse(magnitude(zx[0], zx[1]), f->x)) f->x = magnitude(zx[0], zx[1]);
+        if (is_worse(s->row[i], f->a)) f->a = s->row[i];
     }
-    long double scale = anorm * (xnorm + safmin) + bnorm + safmin;
-    e->omega = (double)worst;
-    e->residual = (double)rnorm;
-    e->normwise = (double)(rnorm / scale);
+}
+
+static void do_rows(void *user, int64_t begin, int64_t end)
+{
+    static void (*const rows[])(const equations *, int64_t, int64_t) = TRS_PER_TYPE(sum_rows);
+    const equations *q = user;
+    TRS_ASSERT(begin % q->each == 0 && end - begin <= q->each);
+    if (q->along) rows[q->A->dtype](q, begin, end);
+    compare(q, begin, end, &q->of[begin / q->each]);
+}
+
+static void fold(found *all, const found *one)
+{
+    if (one->row < 0) return;
+    if (all->row < 0 || is_worse(one->worst, all->worst))
+        all->worst = one->worst, all->row = one->row;
+    if (is_worse(one->r, all->r)) all->r = one->r;
+    if (is_worse(one->b, all->b)) all->b = one->b;
+    if (is_worse(one->x, all->x)) all->x = one->x;
+    if (is_worse(one->a, all->a)) all->a = one->a;
+}
+
+enum { RANGES = 256, LEAST_ROWS = 512 };
+
+void trs_residual(const trs_mat *A, trs_op op, trs_column b, trs_column x, const trs_sums *s,
+                  int threads, trs_error *e)
+{
+    static void (*const scatter[])(const equations *) = TRS_PER_TYPE(sum_scattered);
+    const double safmin = trs_is_single(A->dtype) ? (double)FLT_MIN : DBL_MIN;
+    const int64_t n = A->n;
+    const trs_context ctx = {.threads = threads};
+    found of[RANGES], all = {.row = -1};
+    equations q = {A, op, b, x, s, .along = (A->format == TRS_CSR) == (op == TRS_N), .of = of};
+    q.each = trs_max(LEAST_ROWS, (n + RANGES - 1) / RANGES);
+    for (int k = 0; k < RANGES; k++) of[k] = all;
+    if (!q.along) scatter[A->dtype](&q);
+    const int64_t work = q.along && A->format == TRS_DENSE ? n * n : A->nnz + n;
+    trs_share(trs_team(&ctx, work), n, q.each, do_rows, &q);
+    for (int k = 0; k < RANGES; k++) fold(&all, &of[k]);
+    const long double scale = all.a * (all.x + safmin) + all.b + safmin;
+    *e = (trs_error){.row = all.row,
+                     .omega = (double)all.worst,
+                     .residual = (double)all.r,
+                     .normwise = (double)(all.r / scale)};
 }
 
 void trs_error_fold(trs_error *all, const trs_error *one, int r)
@@ -208,41 +256,72 @@ int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int
 
 #else
 
-/* Add the term of entry (i, j) = a of A. */
-static void FN(entry)(T a, int64_t i, int64_t j, trs_op op, const T *x, int64_t step,
-                      const trs_sums *s)
+typedef struct FN(row) {
+    long double re, im, size, row;
+} FN(row);
+
+/* Add the term of an entry a of A and its x. */
+static inline void FN(add_term)(FN(row) * s, T a, trs_op op, T x)
 {
     const long double safmin = sizeof(REAL) == sizeof(float) ? (double)FLT_MIN : DBL_MIN;
-    if (op != TRS_N) {
-        const int64_t k = i;
-        i = j, j = k;
-    }
-    double complex za = op == TRS_H ? CONJ(a) : a, zx = x[j * step];
-    TRS_ASSERT(i >= 0 && j >= 0);
-    long double are = creal(za), aim = cimag(za), xre = creal(zx), xim = cimag(zx);
-    s->re[i] += are * xre;
+    const double complex za = op == TRS_H ? CONJ(a) : a, zx = x;
+    const long double are = creal(za), aim = cimag(za), xre = creal(zx), xim = cimag(zx);
+    s->re += are * xre;
     if (aim != 0 || xim != 0) {
-        s->re[i] -= aim * xim;
-        s->im[i] += are * xim + aim * xre;
+        s->re -= aim * xim;
+        s->im += are * xim + aim * xre;
     }
-    s->size[i] += magnitude(are, aim) * (magnitude(xre, xim) + safmin) + safmin;
-    s->row[i] += magnitude(are, aim);
+    s->size += magnitude(are, aim) * (magnitude(xre, xim) + safmin) + safmin;
+    s->row += magnitude(are, aim);
 }
 
-static void FN(multiply)(const trs_mat *A, trs_op op, const void *x, int64_t step,
-                         const trs_sums *s)
+/* Is the entry of line l with index c one of A, besides those that TRS_UNIT gives? */
+static inline bool FN(counts)(const trs_mat *A, int64_t l, int64_t c)
 {
-    const T *Ax = A->val;
-    const bool unit = A->kind & TRS_UNIT;
-    for (int64_t l = 0; l < A->n; l++) {
-        const int64_t end = trs_major_end(A, l);
-        for (int64_t p = trs_major_begin(A, l); p < end; p++) {
+    const bool by_rows = A->format == TRS_CSR;
+    if ((A->kind & TRS_UNIT) && l == c) return false;
+    return trs_in_triangle(A->kind, by_rows ? l : c, by_rows ? c : l);
+}
+
+static void FN(sum_rows)(const equations *q, int64_t begin, int64_t end)
+{
+    const trs_mat *A = q->A;
+    const trs_sums *s = q->s;
+    const T *val = A->val, *x = q->x.p;
+    for (int64_t l = begin; l < end; l++) {
+        FN(row) row = {0};
+        const int64_t stop = trs_major_end(A, l);
+        for (int64_t p = trs_major_begin(A, l); p < stop; p++) {
             const int64_t c = trs_minor_index(A, l, p);
-            const int64_t i = A->format == TRS_CSR ? l : c, j = A->format == TRS_CSR ? c : l;
-            if (!trs_in_triangle(A->kind, i, j) || (unit && i == j)) continue;
-            FN(entry)(Ax[p], i, j, op, x, step, s);
+            if (FN(counts)(A, l, c)) FN(add_term)(&row, val[p], q->op, x[c * q->x.step]);
         }
-        if (unit) FN(entry)(1, l, l, op, x, step, s);
+        if (A->kind & TRS_UNIT) FN(add_term)(&row, 1, q->op, x[l * q->x.step]);
+        s->re[l] = row.re, s->im[l] = row.im, s->size[l] = row.size, s->row[l] = row.row;
+    }
+}
+
+static inline void FN(scatter)(const trs_sums *s, int64_t i, T a, trs_op op, T x)
+{
+    FN(row) row = {s->re[i], s->im[i], s->size[i], s->row[i]};
+    FN(add_term)(&row, a, op, x);
+    s->re[i] = row.re, s->im[i] = row.im, s->size[i] = row.size, s->row[i] = row.row;
+}
+
+static void FN(sum_scattered)(const equations *q)
+{
+    const trs_mat *A = q->A;
+    const trs_sums *s = q->s;
+    const T *val = A->val, *x = q->x.p;
+    TRS_ASSERT(s->row == s->re + 3 * A->n);
+    for (int64_t i = 0; i < 4 * A->n; i++) s->re[i] = 0; /* im, size, row follow */
+    for (int64_t l = 0; l < A->n; l++) {
+        const T xl = x[l * q->x.step];
+        const int64_t stop = trs_major_end(A, l);
+        for (int64_t p = trs_major_begin(A, l); p < stop; p++) {
+            const int64_t c = trs_minor_index(A, l, p);
+            if (FN(counts)(A, l, c)) FN(scatter)(s, c, val[p], q->op, xl);
+        }
+        if (A->kind & TRS_UNIT) FN(scatter)(s, l, 1, q->op, xl);
     }
 }
 

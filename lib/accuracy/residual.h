@@ -35,9 +35,9 @@ static inline trs_sums trs_sums_at(long double *p, int64_t n)
 /* Returns TRS_OK, TRS_EMEM.  The caller frees s->re. */
 int trs_sums_new(const trs_memory *mem, int64_t n, trs_sums *s);
 
-/* Set s, and the errors e of x.  A has been checked. */
+/* Set s, and the errors e of x, which do not depend on the number of threads.  A has been checked. */
 void trs_residual(const trs_mat *A, trs_op op, trs_column b, trs_column x, const trs_sums *s,
-                  trs_error *e);
+                  int threads, trs_error *e);
 
 /* Let `all`, the worst errors of some columns, include those of column r. */
 void trs_error_fold(trs_error *all, const trs_error *one, int r);

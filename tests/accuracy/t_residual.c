@@ -174,6 +174,48 @@ static void test_many_columns(void **state)
         }
 }
 
+/* One column of a matrix with enough work for several threads.  Rows are x(i-1) + 2 x(i) + 3 x(i+1), all numbers are integers;
+ * of two rows that are equally wrong the first one is named, whichever thread has it. */
+static void test_one_column(void **state)
+{
+    enum { BIG = 200003 };
+    int64_t *ptr = calloc(BIG + 1, sizeof *ptr);
+    int32_t *idx = calloc(3 * (size_t)BIG, sizeof *idx);
+    double *val = calloc(3 * (size_t)BIG, sizeof *val), *x = calloc(2 * (size_t)BIG, sizeof *x);
+    double *y = x + BIG;
+    trs_error e;
+    (void)state;
+    assert_true(ptr && idx && val && x);
+    for (int i = 0; i < BIG; i++) {
+        int64_t k = ptr[i];
+        for (int j = i ? i - 1 : 0; j <= i + 1 && j < BIG; j++, k++) idx[k] = j, val[k] = j - i + 2;
+        ptr[i + 1] = k;
+        x[i] = i % 7 - 3;
+    }
+    const trs_mat a = {.n = BIG, .nnz = ptr[BIG], .ptr = ptr, .idx = idx, .val = val};
+    for (int op = TRS_N; op <= TRS_H; op++) {
+        const int below = op == TRS_N ? 1 : 3;
+        for (int i = 0; i < BIG; i++)
+            y[i] =
+                2 * x[i] + (i ? below * x[i - 1] : 0) + (i + 1 < BIG ? (4 - below) * x[i + 1] : 0);
+        assert_status(trs_backward_error(&a, (trs_op)op, 1, y, BIG, x, BIG, TRS_COL_MAJOR, &e),
+                      TRS_OK);
+        assert_true(e.omega == 0 && e.residual == 0 && e.normwise == 0);
+        for (int r = 100002; r > 100; r -= 7 * 7000) {
+            y[r] += 1000; /* the other wrong row is alike: 7 divides the distance */
+            assert_status(trs_backward_error(&a, (trs_op)op, 1, y, BIG, x, BIG, TRS_COL_MAJOR, &e),
+                          TRS_OK);
+            assert_true(e.row == r && e.col == 0 && e.residual == 1000 && e.omega > 0.5);
+            assert_true(fabs(e.normwise * (6 * 3 + fabs(y[r])) - 1000) < 1e-9);
+        }
+        y[BIG - 1] = NAN;
+        assert_status(trs_backward_error(&a, (trs_op)op, 1, y, BIG, x, BIG, TRS_COL_MAJOR, &e),
+                      TRS_OK);
+        assert_true(e.row == BIG - 1 && isnan(e.omega) && isnan(e.residual));
+    }
+    free(ptr), free(idx), free(val), free(x);
+}
+
 static void test_wrong_use(void **state)
 {
     (void)state;
@@ -228,7 +270,7 @@ int main(void)
         cmocka_unit_test(test_small),         cmocka_unit_test(test_forms),
         cmocka_unit_test(test_general),       cmocka_unit_test(test_underflow),
         cmocka_unit_test(test_strict_blocks), cmocka_unit_test(test_many_columns),
-        cmocka_unit_test(test_wrong_use),
+        cmocka_unit_test(test_one_column),    cmocka_unit_test(test_wrong_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
