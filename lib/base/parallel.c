@@ -144,9 +144,36 @@ static void share_alone(int64_t count, int64_t each, trs_range_fn body, void *us
         body(user, begin, count - begin < each ? count : begin + each);
 }
 
+/* Where the next range of a part begins; each has cache lines of its own. */
+typedef struct part {
+    _Alignas(128) _Atomic int64_t next;
+    int64_t end;
+} part;
+
+enum { PARTS = 64 };
+
+/* Part p has as many ranges as the others, give or take one. */
+static void cut(part *of, int parts, int64_t count, int64_t each)
+{
+    const int64_t ranges = (count + each - 1) / each;
+    for (int p = 0; p < parts; p++) {
+        const int64_t end = ranges * (p + 1) / parts * each;
+        atomic_init(&of[p].next, ranges * p / parts * each);
+        of[p].end = end < count ? end : count;
+    }
+}
+
+static void take_part(part *p, int64_t each, trs_range_fn body, void *user)
+{
+    int64_t begin;
+    while (atomic_load_explicit(&p->next, memory_order_relaxed) < p->end &&
+           (begin = atomic_fetch_add(&p->next, each)) < p->end)
+        body(user, begin, p->end - begin < each ? p->end : begin + each);
+}
+
 void trs_share(int threads, int64_t count, int64_t each, trs_range_fn body, void *user)
 {
-    _Atomic int64_t next = 0;
+    part of[PARTS];
     atomic_int left = 0;
     TRS_ASSERT(count >= 0 && each > 0);
     if (count > each) threads = trs_threads_now(threads);
@@ -154,11 +181,12 @@ void trs_share(int threads, int64_t count, int64_t each, trs_range_fn body, void
         share_alone(count, each, body, user);
         return;
     }
+    const int parts = threads < PARTS ? threads : PARTS;
+    cut(of, parts, count, each);
 #pragma omp parallel num_threads(threads)
     {
-        int64_t begin;
-        while ((begin = atomic_fetch_add(&next, each)) < count)
-            body(user, begin, count - begin < each ? count : begin + each);
+        for (int k = 0; k < parts; k++)
+            take_part(&of[(team_member() + k) % parts], each, body, user);
         leave(&left);
     }
 }
