@@ -59,10 +59,11 @@ template <class T> struct outside {
     const int32_t *order = NULL; /* NULL: row i, or there is no vector */
     int64_t step = 1;
     const double *scale = NULL; /* NULL: 1 */
+    /* Rounded, as if stored: no part of a fused multiply-add. */
     __device__ T scaled(T a, int64_t k) const
     {
         const double s = scale ? scale[k] : 1;
-        return convert<T>(a, [=](double part) { return s * part; });
+        return convert<T>(a, [=](double part) { return __dmul_rn(s, part); });
     }
     __device__ T load(int64_t i) const
     {

@@ -232,13 +232,11 @@ static int turn(const job *j, bool after)
                              j->exec->stream);
 }
 
-/* May one launch do all?  Nothing is done to y then, and X is not B: x may be written before all of b has been read.  Rows are
- * not scaled, because no device has run that yet (the case `scaled` of t_both_device). */
+/* May one launch do all?  Nothing is done to y then, and X is not B: x may be written before all of b has been read. */
 static bool may_be_one_launch(const job *j, const trs_move *in)
 {
     const bool turns = j->lu->device && j->lu->device->turns > 0;
     if (j->nrhs != 1 || turns || j->lu->f.sign || in->conj || in->size) return false;
-    if (j->lu->f.scale) return false;
     return in->inner == in->outer && j->b.p != j->x.p;
 }
 
