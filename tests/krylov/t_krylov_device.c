@@ -162,17 +162,48 @@ static void test_functions(void **state)
     free(b), free(x);
 }
 
-/* CG with an indefinite diagonal is said to be so. */
-static void test_breakdown(void **state)
+/* A grid whose entries besides the diagonal are zeros; those of the diagonal are of[0 .. period-1] in turns. */
+static trs_mat diagonal(const double *of, int period)
 {
-    (void)state;
-    trs_mat A = grid(TRS_F64, 0), D;
+    const trs_mat A = grid(TRS_F64, 0);
     double *val = (double *)A.val;
     for (int64_t q = 0; q < A.nnz; q++) val[q] = 0;
     for (int i = 0; i < N; i++)
         for (int64_t q = ((const int64_t *)A.ptr)[i]; q < ((const int64_t *)A.ptr)[i + 1]; q++)
-            if (((const int32_t *)A.idx)[q] == i) val[q] = i % 2 ? -1 : 1;
-    D = there(&A);
+            if (((const int32_t *)A.idx)[q] == i) val[q] = of[i % period];
+    return A;
+}
+
+/* With 20 eigenvalues GMRES ends in 20 steps, if V'V = I; they spread over eight decades, so that one Gram-Schmidt is not enough
+ * and 44 steps are taken. */
+static void test_orthogonality(void **state)
+{
+    enum { VALUES = 20 };
+    (void)state;
+    double of[VALUES], *b = calloc(N, sizeof *b);
+    result *r = calloc(1, sizeof *r);
+    assert_true(b && r);
+    for (int k = 0; k < VALUES; k++) of[k] = pow(10, -8.0 * k / (VALUES - 1));
+    for (int i = 0; i < N; i++) b[i] = 1;
+    trs_mat A = diagonal(of, VALUES), D = there(&A);
+    void *there_b = array_there(b, N * 8), *there_x = array_there(b, N * 8);
+    for (int m = TRS_GMRES; m <= TRS_FGMRES; m++) {
+        const trs_krylov_goal goal = {.rtol = 1e-8, .max_iterations = 199};
+        solve((trs_krylov_method)m, &D, NULL, there_b, there_x, goal, r);
+        assert_int_equal(r->info.stop, TRS_STOP_CONVERGED);
+        assert_true(r->info.iterations >= 18 && r->info.iterations <= 22);
+    }
+    free_there(there_b), free_there(there_x);
+    hide(&A), away(&D);
+    free(b), free(r);
+}
+
+/* CG with an indefinite diagonal is said to be so. */
+static void test_breakdown(void **state)
+{
+    (void)state;
+    const double of[] = {1, -1};
+    trs_mat A = diagonal(of, 2), D = there(&A);
     double *b = calloc(N, sizeof *b);
     result *r = calloc(1, sizeof *r);
     assert_true(b && r);
@@ -189,8 +220,8 @@ static void test_breakdown(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_methods),
-                                       cmocka_unit_test(test_functions),
-                                       cmocka_unit_test(test_breakdown)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_methods), cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_orthogonality), cmocka_unit_test(test_breakdown)};
     return run_on_device(tests);
 }
