@@ -1941,7 +1941,7 @@ typedef struct trs_krylov_goal {
      * NULL: not wanted.  It needs max_iterations. */
     double *history;
     /* called on the host with iteration 0 and the norm of the first residual, and then after each
-     * iteration, or on a device after several.  A result other than 0 cancels the solve:
+     * iteration, or on a device after up to ten.  A result other than 0 cancels the solve:
      * TRS_ECANCELED.  CG, MINRES and BiCGSTAB then have the x of this iteration in X, where the
      * host iterates.  NULL: none */
     int (*monitor)(void *user, int column, int64_t iteration, double residual);
@@ -2019,14 +2019,17 @@ TRS_API int trs_krylov_create(trs_krylov **krylov, const trs_krylov_options *opt
  * rows of such a matrix (trs_multiply_on).
  *
  * Sums are in a fixed order: the same input gives the same bits for any number of threads, if
- * products and M give them.  On a device scalars stay there, and the function waits once in ten
- * iterations.  It cannot be captured in a CUDA graph.
+ * products and M give them.  On a device scalars stay there, and the function waits about once in a
+ * millisecond: after one to ten iterations, by the time that they take.  Of the last group some may
+ * have been in vain; they change nothing, but info counts their products and applications.  It
+ * cannot be captured in a CUDA graph.
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE, an error of trs_lu_solve or
  * trs_solve, a result of apply, or:
  *     TRS_ESTATE ; another solve uses krylov, or lu and plan are not ready.
  *     TRS_ECANCELED ; monitor has canceled the solve.
  * Sources: Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., 2003; Paige and Saunders,
- * SIAM J. Numer. Anal. 12 (1975); van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992). */
+ * SIAM J. Numer. Anal. 12 (1975); van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992); Giraud,
+ * Langou, Rozloznik, van den Eshof, Numer. Math. 101 (2005). */
 TRS_API int trs_krylov_solve(trs_krylov *krylov, const trs_map *A, const trs_map *M, int nrhs,
                              const void *B, int64_t ldb, void *X, int64_t ldx,
                              const trs_krylov_goal *goal, trs_krylov_info *info);

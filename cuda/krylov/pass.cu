@@ -15,8 +15,8 @@ extern "C" {
 
 enum {
     MOST_RANGES = 792,
-    /* thread blocks of an SM at least: with four, solves with 2 million rows take 1.05 times as long, and with eight, GMRES 1.1
-     * times, whose sums then lack registers */
+    /* thread blocks of an SM at least, of real types: with four, solves with 2 million rows take 1.05 times as long, and with
+     * eight, GMRES 1.1 times, whose sums then lack registers; those of complex numbers need twice as many */
     RESIDENT = 6,
     /* elements of a thread between two looks at the inner products */
     DEEP = 4,
@@ -237,7 +237,7 @@ static __device__ inline void finish(const trs_space &v, const trs_pass &p, rang
 }
 
 template <class T>
-static __global__ void __launch_bounds__(PLAIN, RESIDENT)
+static __global__ void __launch_bounds__(PLAIN, is_pair<T> ? 4 : RESIDENT)
     pass_kernel(const trs_space v, const trs_pass p, int dots, int64_t range, bool always)
 {
     __shared__ bool last;

@@ -2,7 +2,7 @@
  *
  * Entry (i, j) of op(A), which is a, adds a x(j) to the sum of row i and |a| |x(j)| to its size.  |z| of a complex number is
  * |re| + |im|, as in LAPACK's error bounds.  Where rows of op(A) are the stored lines, threads share them, and otherwise one
- * thread goes over the entries; both add the same terms in the same order.
+ * thread goes over the entries.
  * With gradual underflow, the model of rounding is
  *
  *     fl(x op y) = (x op y) (1 + d) + u,    |d| <= eps/2,    |u| <= eps/2 safmin       (Demmel 1984).
@@ -215,8 +215,8 @@ void trs_residual(const trs_mat *A, trs_op op, trs_column b, trs_column x, const
     q.each = trs_max(LEAST_ROWS, (n + RANGES - 1) / RANGES);
     for (int k = 0; k < RANGES; k++) of[k] = all;
     if (!q.along) scatter[A->dtype](&q);
-    const int64_t work = q.along && A->format == TRS_DENSE ? n * n : A->nnz + n;
-    trs_share(trs_team(&ctx, work), n, q.each, do_rows, &q);
+    const int64_t entries = A->format == TRS_DENSE ? n * n : A->nnz;
+    trs_share(trs_team(&ctx, n + (q.along ? entries : 0)), n, q.each, do_rows, &q);
     for (int k = 0; k < RANGES; k++) fold(&all, &of[k]);
     const long double scale = all.a * (all.x + safmin) + all.b + safmin;
     *e = (trs_error){.row = all.row,

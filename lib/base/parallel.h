@@ -47,7 +47,7 @@ int trs_threads_now(int asked);
 int trs_threads_given(int asked);
 
 /* Call body for all of 0 .. count-1, in ranges of `each`, in any order and by any of the threads.  Each thread begins with a part
- * of its own, which is the same in each call with this count, so that what it has in its cache serves again; then it helps
+ * of its own, which is the same in each call with these numbers, so that what it has in its cache serves again; then it helps
  * others.  One that comes late finds nothing left to do. */
 typedef void (*trs_range_fn)(void *user, int64_t begin, int64_t end);
 void trs_share(int threads, int64_t count, int64_t each, trs_range_fn body, void *user);

@@ -64,11 +64,10 @@ static void tell(trs_iteration *k, int64_t iteration, double residual)
         trs_fail(TRS_ECANCELED, "canceled by the caller in iteration %lld", (long long)iteration);
 }
 
-/* Wait for the iterations so far, and tell the caller. */
+/* Tell the caller of the iterations so far. */
 static void catch_up(trs_iteration *k)
 {
     const trs_scalars *s = k->of->known;
-    exchange(k, false);
     while (!k->rc && k->info.iterations < s->iterations) {
         const int64_t next = ++k->info.iterations;
         tell(k, next, s->recent[next % TRS_KRYLOV_GROUP]);
@@ -102,11 +101,12 @@ static void iterate(trs_iteration *k, int64_t count)
 {
     const double begun = trs_now();
     for (int64_t i = 0; i < count; i++) k->of->kind->iterate(k);
-    catch_up(k);
-    if (!k->of->on_device) return;
+    exchange(k, false);
     const double each = (trs_now() - begun) / (double)count;
+    const int most = k->of->on_device ? TRS_KRYLOV_GROUP : 1;
     k->group = 1;
-    while (k->group < TRS_KRYLOV_GROUP && (double)k->group * each < GROUP_TIME) k->group++;
+    while (k->group < most && k->group * each < GROUP_TIME) k->group++;
+    catch_up(k);
 }
 
 /* Iterate until the method stops, or the cycle ends. */

@@ -6,7 +6,7 @@
  * Vectors are orthogonalised by classical Gram-Schmidt, which reads V twice, where the modified process takes a pass for each
  * vector.  It loses orthogonality, which is measured: the pass that computes V' w also computes V' v(j), for the same reading of V.
  * While | V' V - I | and cancellation stay so small that V is orthogonal to half of the digits, which is all that y needs,
- * once is enough; otherwise w is orthogonalised a second time.  A V = V H holds to working precision anyway.
+ * once is enough; otherwise w is orthogonalised a second time.  A Z = V(m+1) H holds to working precision anyway.
  * Sources: Saad, algorithms 6.9, 9.5 and 9.6; Giraud, Langou, Rozloznik, van den Eshof, Rounding error analysis of the
  * classical Gram-Schmidt orthogonalization process, Numer. Math. 101 (2005) 87-100. */
 #include "config.h"

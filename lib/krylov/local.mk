@@ -7,7 +7,9 @@ EXTRA_DIST += lib/krylov/README.md
 
 # tests
 if HAVE_CMOCKA
-check_PROGRAMS += tests/krylov/t_groups tests/krylov/t_krylov tests/krylov/t_krylov_device
+check_PROGRAMS += tests/krylov/t_groups tests/krylov/t_krylov tests/krylov/t_krylov_device \
+	tests/krylov/t_pass_device
+tests_krylov_t_pass_device_LDADD = $(STATIC_LDADD)
 tests_krylov_t_groups_LDADD = $(STATIC_LDADD)
 tests_krylov_t_groups_LDFLAGS = $(BEFORE_ALL) \
 	$(shell sed -n 's/.*__wrap_\([a-z_]*\).*/-Wl,--wrap=\1/p' $(srcdir)/tests/krylov/t_groups.c)

@@ -369,6 +369,10 @@ static void test_wrong_use(void **state)
                                     table[k].b, table[k].ld, table[k].x, table[k].ld, NULL,
                                     table[k].steps, NULL, NULL),
                          table[k].code);
+    for (int threads = -1; threads <= 1025; threads += 1026) {
+        const trs_exec bad = {.threads = threads};
+        assert_int_equal(trs_refine(plan, &a, TRS_N, 1, b, 5, x, 5, &bad, 0, NULL, NULL), TRS_EARG);
+    }
     c.ptr = NULL;
     assert_int_equal(trs_refine(plan, &c, TRS_N, 1, b, 5, x, 5, NULL, 3, NULL, NULL), TRS_EARG);
     assert_memory_equal(trs_message(), "refine: ", 8);

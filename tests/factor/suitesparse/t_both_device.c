@@ -208,6 +208,8 @@ static void scaled(void **state)
             factor(&s, "cuda-supernodal", methods[k]);
             assert_non_null(s.lu->f.scale);
             for (int op = TRS_N; op <= TRS_H; op++) check_op(&s, (trs_op)op, true);
+            check_capture(&s);
+            check_update(&s);
             no_grid(&s);
         }
 }
