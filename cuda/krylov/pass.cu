@@ -14,10 +14,11 @@ extern "C" {
 }
 
 enum {
-    MOST_RANGES = 792,
     /* thread blocks of an SM at least, of real types: with four, solves with 2 million rows take 1.05 times as long, and with
      * eight, GMRES 1.1 times, whose sums then lack registers; those of complex numbers need twice as many */
     RESIDENT = 6,
+    /* one for each of these blocks on an H100 */
+    MOST_RANGES = 132 * RESIDENT,
     /* elements of a thread between two looks at the inner products */
     DEEP = 4,
     /* inner products with the same y at a time */

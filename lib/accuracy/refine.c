@@ -122,12 +122,11 @@ static int check(trs_refiner *s, int device, int nrhs, const void *B, int64_t ld
                  int64_t ldx, int max_steps)
 {
     const trs_mat *A = s->A;
-    if (s->exec->threads < 0 || s->exec->threads > TRS_MOST_THREADS)
-        return trs_fail(TRS_EARG, "refine: %d threads are out of range", s->exec->threads);
     if (A->device > 0 && A->device != device)
         return trs_fail(TRS_ESUPPORT, "refine: the matrix is on a device, and what solves takes B "
                                       "and X elsewhere");
     int rc = TRS_CHECK_RESERVED(s->exec, "trs_exec");
+    if (!rc) rc = trs_check_threads("refine", s->exec->threads);
     if (rc) return rc;
     s->by = A->device > 0 ? &trs_refining_there : &trs_refining_here;
     if (max_steps < 0) return trs_fail(TRS_EARG, "refine: max_steps = %d is negative", max_steps);

@@ -30,8 +30,14 @@ static long double magnitude(long double re, long double im)
     return fabsl(re) + fabsl(im);
 }
 
+/* Of one row of op(A): its numbers of trs_sums. */
+typedef struct row_sums {
+    long double re, im, size, row;
+} row_sums;
+
 /* The largest errors of some rows, and sizes of what they are compared with. */
 typedef struct found {
+    /* omega, |r|, |b|, |x|, row sum of |A| */
     long double worst, r, b, x, a;
     /* the first row with the worst error; -1: no row yet */
     int64_t row;
@@ -49,6 +55,24 @@ typedef struct equations {
     int64_t each;
     found *of;
 } equations;
+
+/* Is the entry of line l with index c one of A?  TRS_UNIT gives the diagonal instead. */
+static inline bool counts(const trs_mat *A, int64_t l, int64_t c)
+{
+    const bool by_rows = A->format == TRS_CSR;
+    if ((A->kind & TRS_UNIT) && l == c) return false;
+    return trs_in_triangle(A->kind, by_rows ? l : c, by_rows ? c : l);
+}
+
+static inline row_sums sums_of(const trs_sums *s, int64_t i)
+{
+    return (row_sums){s->re[i], s->im[i], s->size[i], s->row[i]};
+}
+
+static inline void set_sums(const trs_sums *s, int64_t i, row_sums r)
+{
+    s->re[i] = r.re, s->im[i] = r.im, s->size[i] = r.size, s->row[i] = r.row;
+}
 
 #define TRS_BODY "accuracy/residual.c"
 #include "base/each_type.h"
@@ -159,6 +183,17 @@ static bool is_worse(long double a, long double b)
     return !isnan(b) && (isnan(a) || a > b);
 }
 
+static void fold(found *all, const found *one)
+{
+    if (one->row < 0) return;
+    if (all->row < 0 || is_worse(one->worst, all->worst))
+        all->worst = one->worst, all->row = one->row;
+    if (is_worse(one->r, all->r)) all->r = one->r;
+    if (is_worse(one->b, all->b)) all->b = one->b;
+    if (is_worse(one->x, all->x)) all->x = one->x;
+    if (is_worse(one->a, all->a)) all->a = one->a;
+}
+
 /* r = b - op(A) x of rows begin .. end-1, whose sums are there. */
 static void compare(const equations *q, int64_t begin, int64_t end, found *f)
 {
@@ -171,13 +206,12 @@ static void compare(const equations *q, int64_t begin, int64_t end, found *f)
         trs_number_get(q->x.p, t, i * q->x.step, zx);
         s->re[i] = zb[0] - s->re[i];
         s->im[i] = zb[1] - s->im[i];
-        const long double r = magnitude(s->re[i], s->im[i]), bsize = magnitude(zb[0], zb[1]);
-        const long double omega = r / (s->size[i] + bsize + safmin);
-        if (f->row < 0 || is_worse(omega, f->worst)) f->worst = omega, f->row = i;
-        if (is_worse(r, f->r)) f->r = r;
-        if (is_worse(bsize, f->b)) f->b = bsize;
-        if (is_worse(magnitude(zx[0], zx[1]), f->x)) f->x = magnitude(zx[0], zx[1]);
-        if (is_worse(s->row[i], f->a)) f->a = s->row[i];
+        found row = {.row = i, .a = s->row[i]};
+        row.r = magnitude(s->re[i], s->im[i]);
+        row.b = magnitude(zb[0], zb[1]);
+        row.x = magnitude(zx[0], zx[1]);
+        row.worst = row.r / (s->size[i] + row.b + safmin);
+        fold(f, &row);
     }
 }
 
@@ -188,17 +222,6 @@ static void do_rows(void *user, int64_t begin, int64_t end)
     TRS_ASSERT(begin % q->each == 0 && end - begin <= q->each);
     if (q->along) rows[q->A->dtype](q, begin, end);
     compare(q, begin, end, &q->of[begin / q->each]);
-}
-
-static void fold(found *all, const found *one)
-{
-    if (one->row < 0) return;
-    if (all->row < 0 || is_worse(one->worst, all->worst))
-        all->worst = one->worst, all->row = one->row;
-    if (is_worse(one->r, all->r)) all->r = one->r;
-    if (is_worse(one->b, all->b)) all->b = one->b;
-    if (is_worse(one->x, all->x)) all->x = one->x;
-    if (is_worse(one->a, all->a)) all->a = one->a;
 }
 
 enum { RANGES = 256, LEAST_ROWS = 512 };
@@ -256,12 +279,8 @@ int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int
 
 #else
 
-typedef struct FN(row) {
-    long double re, im, size, row;
-} FN(row);
-
 /* Add the term of an entry a of A and its x. */
-static inline void FN(add_term)(FN(row) * s, T a, trs_op op, T x)
+static inline void FN(add_term)(row_sums *s, T a, trs_op op, T x)
 {
     const long double safmin = sizeof(REAL) == sizeof(float) ? (double)FLT_MIN : DBL_MIN;
     const double complex za = op == TRS_H ? CONJ(a) : a, zx = x;
@@ -275,36 +294,27 @@ static inline void FN(add_term)(FN(row) * s, T a, trs_op op, T x)
     s->row += magnitude(are, aim);
 }
 
-/* Is the entry of line l with index c one of A, besides those that TRS_UNIT gives? */
-static inline bool FN(counts)(const trs_mat *A, int64_t l, int64_t c)
-{
-    const bool by_rows = A->format == TRS_CSR;
-    if ((A->kind & TRS_UNIT) && l == c) return false;
-    return trs_in_triangle(A->kind, by_rows ? l : c, by_rows ? c : l);
-}
-
 static void FN(sum_rows)(const equations *q, int64_t begin, int64_t end)
 {
     const trs_mat *A = q->A;
-    const trs_sums *s = q->s;
     const T *val = A->val, *x = q->x.p;
     for (int64_t l = begin; l < end; l++) {
-        FN(row) row = {0};
+        row_sums row = {0};
         const int64_t stop = trs_major_end(A, l);
         for (int64_t p = trs_major_begin(A, l); p < stop; p++) {
             const int64_t c = trs_minor_index(A, l, p);
-            if (FN(counts)(A, l, c)) FN(add_term)(&row, val[p], q->op, x[c * q->x.step]);
+            if (counts(A, l, c)) FN(add_term)(&row, val[p], q->op, x[c * q->x.step]);
         }
         if (A->kind & TRS_UNIT) FN(add_term)(&row, 1, q->op, x[l * q->x.step]);
-        s->re[l] = row.re, s->im[l] = row.im, s->size[l] = row.size, s->row[l] = row.row;
+        set_sums(q->s, l, row);
     }
 }
 
 static inline void FN(scatter)(const trs_sums *s, int64_t i, T a, trs_op op, T x)
 {
-    FN(row) row = {s->re[i], s->im[i], s->size[i], s->row[i]};
+    row_sums row = sums_of(s, i);
     FN(add_term)(&row, a, op, x);
-    s->re[i] = row.re, s->im[i] = row.im, s->size[i] = row.size, s->row[i] = row.row;
+    set_sums(s, i, row);
 }
 
 static void FN(sum_scattered)(const equations *q)
@@ -319,7 +329,7 @@ static void FN(sum_scattered)(const equations *q)
         const int64_t stop = trs_major_end(A, l);
         for (int64_t p = trs_major_begin(A, l); p < stop; p++) {
             const int64_t c = trs_minor_index(A, l, p);
-            if (FN(counts)(A, l, c)) FN(scatter)(s, c, val[p], q->op, xl);
+            if (counts(A, l, c)) FN(scatter)(s, c, val[p], q->op, xl);
         }
         if (A->kind & TRS_UNIT) FN(scatter)(s, l, 1, q->op, xl);
     }

@@ -66,8 +66,8 @@ static int sum(trs_assembly *a, const void *val, const trs_exec *exec)
     if (!exec) exec = &defaults;
     if (!a || (!val && a->kept > 0))
         return trs_fail(TRS_EARG, "assembly: the assembly or val is NULL");
-    if (exec->threads < 0 || exec->threads > TRS_MOST_THREADS)
-        return trs_fail(TRS_EARG, "assembly: %d threads are out of range", exec->threads);
+    rc = trs_check_threads("assembly", exec->threads);
+    if (rc) return rc;
     if (a->mat.device > 0) return sum_there(a, val, exec->stream);
     return sum_here(a, val, exec->threads);
 }

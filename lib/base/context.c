@@ -40,6 +40,12 @@ void *trs_new(trs_context *ctx, int64_t count, size_t size, const char *what)
     return p;
 }
 
+int trs_check_threads(const char *call, int threads)
+{
+    if (threads >= 0 && threads <= TRS_MOST_THREADS) return TRS_OK;
+    return trs_fail(TRS_EARG, "%s: %d threads are out of range", call, threads);
+}
+
 int trs_team(const trs_context *ctx, int64_t entries)
 {
     return entries < TRS_SHARED_FROM || ctx->threads < 1 ? 1 : ctx->threads;

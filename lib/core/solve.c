@@ -358,8 +358,8 @@ static int solve_staged(const trs_plan *p, const trs_instance *i, trs_work *w, t
 
 static int check_plan(const trs_plan *p, trs_op op, int nrhs, const trs_exec *exec)
 {
-    if (exec->threads < 0 || exec->threads > TRS_MOST_THREADS)
-        return trs_fail(TRS_EARG, "solve: %d threads are out of range", exec->threads);
+    const int rc = trs_check_threads("solve", exec->threads);
+    if (rc) return rc;
     if (!p) return trs_fail(TRS_EARG, "solve: plan is NULL");
     if (nrhs < 0 || (unsigned)op > TRS_H || (unsigned)exec->layout > TRS_ROW_MAJOR)
         return trs_fail(TRS_EARG, "solve: op, nrhs or layout is out of range");

@@ -389,9 +389,8 @@ static int check_arguments(trs_op op, int nrhs, const trs_exec *exec)
 {
     if ((unsigned)op > TRS_H || nrhs < 0 || (unsigned)exec->layout > TRS_ROW_MAJOR)
         return trs_fail(TRS_EARG, "solve: op, nrhs or layout out of range");
-    if (exec->threads < 0 || exec->threads > TRS_MOST_THREADS)
-        return trs_fail(TRS_EARG, "solve: %d threads are out of range", exec->threads);
-    if (!exec->work) return TRS_OK;
+    const int rc = trs_check_threads("solve", exec->threads);
+    if (rc || !exec->work) return rc;
     return trs_fail(TRS_EARG, "solve: exec->work is for a plan, factors take exec->lu_work");
 }
 

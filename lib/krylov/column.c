@@ -64,7 +64,7 @@ static void tell(trs_iteration *k, int64_t iteration, double residual)
         trs_fail(TRS_ECANCELED, "canceled by the caller in iteration %lld", (long long)iteration);
 }
 
-/* Tell the caller of the iterations so far. */
+/* Tell the caller of the iterations that have been done. */
 static void catch_up(trs_iteration *k)
 {
     const trs_scalars *s = k->of->known;

@@ -199,7 +199,7 @@ static void test_shift(void **state)
 }
 
 /* One Gram-Schmidt loses V'V = I where eigenvalues spread over ten decades; with a second one, where it is needed, a cycle of n
- * steps ends within cond(A) eps, and two do within that squared.  With one alone it took 59 steps. */
+ * steps ends within cond(A) eps, and two do within that squared.  With one alone it takes 59 steps. */
 static void test_orthogonality(void **state)
 {
     (void)state;

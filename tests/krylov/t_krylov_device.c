@@ -174,8 +174,8 @@ static trs_mat diagonal(const double *of, int period)
     return A;
 }
 
-/* With 20 eigenvalues GMRES ends in 20 steps, if V'V = I; they spread over eight decades, so that one Gram-Schmidt is not enough
- * and 44 steps are taken. */
+/* With 20 eigenvalues GMRES ends in 20 steps, if V'V = I; they spread over eight decades, so that with one Gram-Schmidt alone it
+ * takes 44. */
 static void test_orthogonality(void **state)
 {
     enum { VALUES = 20 };
