@@ -6,7 +6,8 @@ OUTPUT = bin/common/output/output.c bin/common/output/output.h
 TIMING = bin/common/timing.c bin/common/timing.h
 NUMBERS = bin/common/numbers.c bin/common/numbers.h
 BINARY = bin/common/sentence.c bin/common/sentence.h bin/common/binary.c bin/common/binary.h
-PROBLEMS = bin/common/problems.c bin/common/problems_lu.c bin/common/problems.h $(BINARY)
+PROBLEMS = bin/common/problems/problems.c bin/common/problems/problems.h bin/common/problems/factors.c \
+           bin/common/problems/mesh.c bin/common/problems/mesh.h $(BINARY)
 PROGRESS = bin/common/output/progress.c bin/common/output/progress.h
 FILES = bin/common/files.c bin/common/files.h $(PROGRESS) $(TIMING)
 

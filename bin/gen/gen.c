@@ -5,7 +5,7 @@
 #include "bin/common/binary.h"
 #include "bin/common/message.h"
 #include "bin/common/options.h"
-#include "bin/common/problems.h"
+#include "bin/common/problems/problems.h"
 #include "bin/common/sentence.h"
 
 #include <errno.h>

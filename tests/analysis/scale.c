@@ -14,7 +14,7 @@
  * Of a FILE it takes the pattern of the lower triangle.  It prints lines of CSV. */
 #include "config.h"
 
-#include "bin/common/problems.h"
+#include "bin/common/problems/problems.h"
 #include "trisolve-sparse.h"
 
 #include <math.h>

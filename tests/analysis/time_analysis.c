@@ -9,7 +9,7 @@
 
 #include "analysis/level.h"
 #include "core/plan.h"
-#include "bin/common/problems.h"
+#include "bin/common/problems/problems.h"
 #include "trisolve-mmio.h"
 
 #include <stdio.h>

@@ -4,12 +4,14 @@
  *     make tests/analysis/time_device && tests/analysis/time_device [-t] [-s SOLVER] [-r ROUNDS] grid7:100 ...
  *
  * Without -s the library chooses; with -t plans are of the transpose.  The rounds go through all phases in
- * turn; the smallest time of each counts, so a device that is warm.  "serial" is a solve of cpu-serial. */
+ * turn; the smallest time of each counts, so a device that is warm.  "serial" is a solve of cpu-serial.  The last columns
+ * are bytes on the device for each entry: of the plan and its work space, from the host and from the device, and the most
+ * that there were while it was made. */
 #include "config.h"
 
 #include "base/device.h"
 #include "core/plan.h"
-#include "bin/common/problems.h"
+#include "bin/common/problems/problems.h"
 #include "trisolve-mmio.h"
 
 #include <stdio.h>
@@ -100,6 +102,57 @@ static void one_round(timing *t)
     live(t, t->solver, &t->device_L, CREATE, SOLVE);
 }
 
+/* ---- memory -------------------------------------------------------------------------------------- */
+
+enum { BLOCKS = 1000 };
+
+typedef struct memory {
+    struct {
+        void *p;
+        size_t bytes;
+    } block[BLOCKS];
+    size_t now, most;
+} memory;
+
+static void *take(void *user, int device, size_t bytes)
+{
+    memory *m = user;
+    int k = 0;
+    while (k < BLOCKS && m->block[k].p) k++;
+    if (k == BLOCKS || trs_device_new(device, bytes, &m->block[k].p)) return NULL;
+    m->block[k].bytes = bytes;
+    m->now += bytes;
+    if (m->now > m->most) m->most = m->now;
+    return m->block[k].p;
+}
+
+static void give(void *user, int device, void *p)
+{
+    memory *m = user;
+    int k = 0;
+    while (k < BLOCKS && m->block[k].p != p) k++;
+    if (k == BLOCKS) must(TRS_EARG, "memory");
+    m->now -= m->block[k].bytes;
+    m->block[k].p = NULL;
+    trs_device_free(device, p);
+}
+
+static void print_bytes(const timing *t, const trs_mat *a)
+{
+    static memory m;
+    memset(&m, 0, sizeof m);
+    const trs_options opt = {.solver = t->solver,
+                             .device = TRS_CUDA(0),
+                             .ops = 1u << t->op,
+                             .device_memory = {take, give, &m}};
+    trs_plan *p;
+    must(trs_plan_create(&p, a, &opt), "create");
+    must(trs_plan_analyse(p), "analyse");
+    must(trs_plan_update(p, a, NULL), "update");
+    printf(" %6.1f %6.1f", (double)m.now / (double)a->nnz, (double)m.most / (double)a->nnz);
+    trs_plan_destroy(p);
+}
+
 static void *to_device(const void *from, size_t bytes)
 {
     void *p;
@@ -133,6 +186,8 @@ static void one_problem(const char *spec, const char *solver, trs_op op, int rou
     for (int k = 0; k < rounds; k++) one_round(&t);
     printf("%-16s", spec);
     for (int k = 0; k < PHASES; k++) printf(" %9.2f", 1e3 * t.best[k]);
+    print_bytes(&t, &t.L);
+    print_bytes(&t, &t.device_L);
     printf("  %s\n", t.chosen);
     fflush(stdout);
     trs_device_free(TRS_CUDA(0), (void *)t.device_L.ptr);
@@ -156,7 +211,7 @@ int main(int argc, char **argv)
     }
     printf("%-16s", "ms");
     for (int k = 0; k < PHASES; k++) printf(" %9.9s", name[k]);
-    printf("\n");
+    printf(" %6s %6s %6s %6s\n", "plan", "most", "plan", "most");
     for (; optind < argc; optind++) one_problem(argv[optind], solver, op, rounds);
     return 0;
 }

@@ -8,7 +8,7 @@
  * largest difference of x from that of the first plan, over 1 + |x|. */
 #include "config.h"
 
-#include "bin/common/problems.h"
+#include "bin/common/problems/problems.h"
 #include "split.h"
 #include "tests/common/report.h"
 #include "trisolve-sparse.h"

@@ -12,7 +12,8 @@
 #include "tests/common/report.h"
 
 #include "bin/common/binary.h"
-#include "bin/common/problems.h"
+#include "bin/common/problems/mesh.h"
+#include "bin/common/problems/problems.h"
 #include "bin/common/sentence.h"
 #ifdef HAVE_CHOLMOD
 #include "trisolve-suitesparse.h"
@@ -117,8 +118,8 @@ static double *full(const trs_mm *mm)
 static int64_t small_size(const char *kind, int k)
 {
     static const int64_t size[3][5] = {{0, 1, 2, 5, 7}, {0, 1, 2, 25, 100}, {0, 1, 2, 50, 1500}};
-    static const char *const edge = " grid7 grid27 fem ilu lu3d rmat ", *const square =
-                                                                            " grid5 full lu2d ";
+    static const char *const edge = " grid7 grid27 fem ilu lu3d rmat meshrcm meshcurve ",
+                             *const square = " grid5 full lu2d ";
     char name[20];
     snprintf(name, sizeof name, " %s ", kind);
     if (strstr(edge, name)) return size[0][k];
@@ -250,6 +251,62 @@ static void test_skew(void **state)
                   (long long)alone);
     assert_true(longest > 200 && alone > mm.rows / 4);
     trs_mm_free(&mm);
+}
+
+/* ---- meshes ------------------------------------------------------------------------------ */
+
+/* Of the rows, how many entries they have off the diagonal, and how far left of it the first ones are on average. */
+static double mean_reach(const trs_mm *mm)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < mm->rows; i++) sum += (double)(i - mm->idx[mm->ptr[i]]);
+    return sum / (double)mm->rows;
+}
+
+/* Some 15/16 of the nodes, and of the edges, (15/16)^2; reverse Cuthill-McKee keeps them near the diagonal: a front of the
+ * cube has at most 3/4 N^2 nodes along its diagonal, and entries reach back over two. */
+static void test_meshes(void **state)
+{
+    (void)state;
+    const double nodes = 40 * 40 * 40, edges = 7.0 * 40 * 40 * 40 - 12.0 * 40 * 40 + 6 * 40 - 1;
+    trs_mm rcm = make("meshrcm", 40, NULL), curve = make("meshcurve", 40, NULL);
+    const trs_mm *both[] = {&rcm, &curve};
+    for (int k = 0; k < 2; k++) {
+        const double off = (double)(both[k]->nnz - both[k]->rows);
+        assert_triangle(both[k]);
+        assert_true(fabs((double)both[k]->rows / nodes / (15.0 / 16) - 1) < 0.01);
+        assert_true(fabs(off / edges / (15.0 * 15 / 256) - 1) < 0.02);
+    }
+    print_message("meshes: reach %.0f and %.0f, levels %lld and %lld\n", mean_reach(&rcm),
+                  mean_reach(&curve), (long long)levels(&rcm), (long long)levels(&curve));
+    assert_true(mean_reach(&rcm) < 2 * 3 * 40 * 40);
+    assert_true(levels(&curve) < levels(&rcm));
+    trs_mm_free(&rcm);
+    trs_mm_free(&curve);
+}
+
+/* The neighbours of a node have it as theirs, and the nodes of the first rows of a curve are those of a small cube. */
+static void test_mesh_nodes(void **state)
+{
+    (void)state;
+    int32_t number[6 * 6 * 6] = {0}, node[6 * 6 * 6];
+    problem_mesh m = {.size = 6, .number = number, .node = node};
+    int64_t ends = 0;
+    number[100] = -1;
+    problem_mesh_by_curve(&m);
+    assert_int_equal(m.rows, 215);
+    for (int k = 0; k < 8; k++)
+        assert_int_equal(node[k], (k & 1) + 6 * (k >> 1 & 1) + 36 * (k >> 2));
+    for (int64_t at = 0; at < 216; at++)
+        for (int k = 0; k < MESH_NEIGHBOURS; k++) {
+            const int64_t other = problem_mesh_neighbour(&m, at, k);
+            bool mutual = other < 0;
+            for (int b = 0; b < MESH_NEIGHBOURS; b++)
+                mutual |= other >= 0 && problem_mesh_neighbour(&m, other, b) == at;
+            assert_int_equal(mutual, at != 100 || other < 0);
+            ends += other >= 0 && at != 100;
+        }
+    assert_int_equal(ends, 2 * (7 * 216 - 12 * 36 + 6 * 6 - 1 - 14));
 }
 
 /* ---- factors ----------------------------------------------------------------------------- */
@@ -478,6 +535,7 @@ int main(void)
         cmocka_unit_test(test_kinds),    cmocka_unit_test(test_seeds),
         cmocka_unit_test(test_formulas), cmocka_unit_test(test_options),
         cmocka_unit_test(test_skew),     cmocka_unit_test(test_ilu),
+        cmocka_unit_test(test_meshes),   cmocka_unit_test(test_mesh_nodes),
         cmocka_unit_test(test_lu),       cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_binary),
     };

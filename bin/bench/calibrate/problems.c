@@ -9,7 +9,7 @@
 
 #include "base/debug.h"
 #include "bin/common/numbers.h"
-#include "bin/common/problems.h"
+#include "bin/common/problems/problems.h"
 #include "bin/common/timing.h"
 
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 
 #include "bin/common/files.h"
 #include "bin/common/message.h"
-#include "bin/common/problems.h"
+#include "bin/common/problems/problems.h"
 
 #include <fts.h>
 #include <stdlib.h>

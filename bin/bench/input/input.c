@@ -9,7 +9,7 @@
 #include "bin/bench/collection/filter.h"
 #include "bin/common/files.h"
 #include "bin/common/numbers.h"
-#include "bin/common/problems.h"
+#include "bin/common/problems/problems.h"
 #include "bin/common/sentence.h"
 
 #include <inttypes.h>

@@ -1,9 +1,9 @@
-/* problems_lu.c: Cholesky factors as test triangles: the L of the Laplacian of a grid, by CHOLMOD
+/* factors.c: Cholesky factors as test triangles: the L of the Laplacian of a grid, by CHOLMOD
  * with AMD. */
 #include "config.h"
 
 #include "problems.h"
-#include "sentence.h"
+#include "bin/common/sentence.h"
 
 #include <stdlib.h>
 

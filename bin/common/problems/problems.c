@@ -6,7 +6,8 @@
 #include "config.h"
 
 #include "problems.h"
-#include "sentence.h"
+#include "mesh.h"
+#include "bin/common/sentence.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -225,6 +226,52 @@ static int ilu(maker *m)
     return rc;
 }
 
+/* ---- meshes ---------------------------------------------------------------------------------- */
+
+/* The rows of a mesh whose nodes have their numbers. */
+static int mesh_rows(maker *m, const problem_mesh *g)
+{
+    int rc = start(m, g->rows, times(g->rows, MESH_NEIGHBOURS / 2 + 1));
+    for (int64_t i = 0; i < g->rows && !rc; i++) {
+        for (int k = 0; k < MESH_NEIGHBOURS; k++) {
+            const int64_t other = problem_mesh_neighbour(g, g->node[i], k);
+            if (other >= 0 && g->number[other] < i) add(m, g->number[other]);
+        }
+        end_row(m, i);
+        rc = m->failed;
+    }
+    return rc;
+}
+
+/* One node in sixteen is left out, so that rows differ. */
+static int mesh(maker *m, void (*order)(problem_mesh *))
+{
+    problem_mesh g = {.size = m->size};
+    const int64_t nodes = times(times(m->size, m->size), m->size);
+    int rc = check_size(m, nodes, times(nodes, MESH_NEIGHBOURS / 2 + 2));
+    if (rc) return rc;
+    g.number = malloc((size_t)nodes * sizeof *g.number + 1);
+    g.node = malloc((size_t)nodes * sizeof *g.node + 1);
+    if (!g.number || !g.node) rc = TRS_EMEM;
+    for (int64_t k = 0; k < nodes && !rc; k++) g.number[k] = uniform(m) < 1.0 / 16 ? -1 : 0;
+    if (!rc) {
+        order(&g);
+        rc = mesh_rows(m, &g);
+    }
+    free(g.number);
+    free(g.node);
+    return rc;
+}
+
+static int meshrcm(maker *m)
+{
+    return mesh(m, problem_mesh_by_cuthill_mckee);
+}
+static int meshcurve(maker *m)
+{
+    return mesh(m, problem_mesh_by_curve);
+}
+
 /* ---- random triangles ------------------------------------------------------------------------ */
 
 static int uniform_rows(maker *m)
@@ -412,6 +459,8 @@ static const struct {
     {{"full", "N", "", "full lower triangle"}, full},
     {{"lu2d", "N", "", "factor L of the 5-point N x N Laplacian by CHOLMOD, AMD; no seed"}, lu2d},
     {{"lu3d", "N", "", "factor L of the 7-point N^3 Laplacian by CHOLMOD, AMD; no seed"}, lu3d},
+    {{"meshrcm", "N", "", "tetrahedral mesh in an N^3 cube, by reverse Cuthill-McKee"}, meshrcm},
+    {{"meshcurve", "N", "", "the same along Morton's curve"}, meshcurve},
 };
 
 enum { KINDS = sizeof kinds / sizeof kinds[0] };

@@ -1,0 +1,93 @@
+/* mesh.c: tetrahedral meshes, in two orders (mesh.h). */
+#include "config.h"
+
+#include "mesh.h"
+
+int64_t problem_mesh_neighbour(const problem_mesh *m, int64_t node, int k)
+{
+    const int corner = k / 2 + 1,
+              by = k % 2 ? 1 : -1; /* of the cell: bit d is set if it is one step along axis d */
+    int64_t other = 0, step = 1;
+    for (int d = 0; d < 3; d++, step *= m->size) {
+        const int64_t at = node / step % m->size + by * (corner >> d & 1);
+        if (at < 0 || at >= m->size) return -1;
+        other += at * step;
+    }
+    return m->number[other] < 0 ? -1 : other;
+}
+
+/* ---- reverse Cuthill-McKee ---------------------------------------------------------------------- */
+
+enum { NEW = 0, SEEN = 1 }; /* number of a node before all are seen */
+
+static int degree(const problem_mesh *m, int64_t node)
+{
+    int count = 0;
+    for (int k = 0; k < MESH_NEIGHBOURS; k++) count += problem_mesh_neighbour(m, node, k) >= 0;
+    return count;
+}
+
+/* Appends the neighbours of a node that are new, those with few neighbours first. */
+static void visit(problem_mesh *m, int64_t node)
+{
+    int degrees[MESH_NEIGHBOURS];
+    const int64_t begin = m->rows;
+    for (int k = 0; k < MESH_NEIGHBOURS; k++) {
+        const int64_t other = problem_mesh_neighbour(m, node, k);
+        if (other < 0 || m->number[other] != NEW) continue;
+        m->number[other] = SEEN;
+        const int mine = degree(m, other);
+        int64_t at = m->rows++;
+        for (; at > begin && degrees[at - begin - 1] > mine; at--) {
+            m->node[at] = m->node[at - 1];
+            degrees[at - begin] = degrees[at - begin - 1];
+        }
+        m->node[at] = (int32_t)other;
+        degrees[at - begin] = mine;
+    }
+}
+
+/* Breadth first from the first node of each part of the mesh, a corner of it. */
+void problem_mesh_by_cuthill_mckee(problem_mesh *m)
+{
+    const int64_t nodes = m->size * m->size * m->size;
+    int64_t done = 0;
+    m->rows = 0;
+    for (int64_t root = 0; root < nodes; root++) {
+        if (m->number[root] != NEW) continue;
+        m->number[root] = SEEN;
+        m->node[m->rows++] = (int32_t)root;
+        while (done < m->rows) visit(m, m->node[done++]);
+    }
+    for (int64_t k = 0; k < m->rows / 2; k++) {
+        const int32_t other = m->node[m->rows - 1 - k];
+        m->node[m->rows - 1 - k] = m->node[k];
+        m->node[k] = other;
+    }
+    for (int64_t k = 0; k < m->rows; k++) m->number[m->node[k]] = (int32_t)k;
+}
+
+/* ---- the curve ---------------------------------------------------------------------------------- */
+
+/* The number with every third bit of code, from bit d on. */
+static int64_t coordinate(uint64_t code, int d)
+{
+    int64_t at = 0;
+    for (int bit = 0; code >> (3 * bit); bit++) at |= (int64_t)(code >> (3 * bit + d) & 1) << bit;
+    return at;
+}
+
+void problem_mesh_by_curve(problem_mesh *m)
+{
+    uint64_t edge = 1;
+    while (edge < (uint64_t)m->size) edge *= 2;
+    m->rows = 0;
+    for (uint64_t code = 0; code < edge * edge * edge; code++) {
+        const int64_t x = coordinate(code, 0), y = coordinate(code, 1), z = coordinate(code, 2);
+        if (x >= m->size || y >= m->size || z >= m->size) continue;
+        const int64_t node = x + m->size * (y + m->size * z);
+        if (m->number[node] < 0) continue;
+        m->number[node] = (int32_t)m->rows;
+        m->node[m->rows++] = (int32_t)node;
+    }
+}
