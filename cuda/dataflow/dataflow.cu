@@ -20,6 +20,18 @@ void dataflow_free(trs_context *ctx, dataflow *d)
     d->row_node = NULL;
 }
 
+/* Of val, inv and row_node; wide.cu copies entries by four. */
+static int64_t own_bytes(const dataflow *d)
+{
+    const int64_t size = (int64_t)trs_size(d->dtype);
+    return (d->flow.nodes + d->flow.nnz + 3) * size + d->n * (int64_t)sizeof *d->row_node;
+}
+
+int64_t dataflow_bytes(const dataflow *d)
+{
+    return d->val ? trs_flow_bytes(&d->flow) + own_bytes(d) : 0;
+}
+
 int dataflow_new(trs_context *ctx, const trs_pattern *p, trs_dtype dtype, dataflow *d)
 {
     trs_flow *f = &d->flow;
@@ -29,9 +41,7 @@ int dataflow_new(trs_context *ctx, const trs_pattern *p, trs_dtype dtype, datafl
     if (rc) return rc;
     const size_t size = trs_size(dtype);
     const int64_t numbers = (f->nodes + f->nnz) * (int64_t)size;
-    const int64_t beyond = 3 * (int64_t)size; /* wide.cu copies entries by four */
-    d->val = trs_gpu_new(ctx, numbers + d->n * (int64_t)sizeof *d->row_node + beyond, 1,
-                         "values in the order of the solve");
+    d->val = trs_gpu_new(ctx, own_bytes(d), 1, "values in the order of the solve");
     if (!d->val) return TRS_EMEM;
     d->inv = (char *)d->val + (size_t)f->nnz * size;
     d->row_node = (int32_t *)((char *)d->val + numbers);
@@ -139,6 +149,11 @@ static const char *estimate(const trs_prospect *p, const trs_instance *, const t
     return NULL;
 }
 
+static int64_t held(const trs_instance *inst)
+{
+    return dataflow_bytes((const dataflow *)inst->data);
+}
+
 static int64_t bytes(const trs_prospect *p)
 {
     const trs_shape *s = &p->shape;
@@ -157,6 +172,7 @@ const trs_solver trs_solver_dataflow = {
     .refreshes = true,
     .estimate = estimate,
     .bytes = bytes,
+    .held = held,
     .build = build,
     .update = update,
     .solve = solve,

@@ -29,6 +29,8 @@ int dataflow_new(trs_context *ctx, const trs_pattern *p, trs_dtype dtype, datafl
 void dataflow_free(trs_context *ctx, dataflow *d);
 /* val: values of the triangle, on the device */
 int dataflow_take(const dataflow *d, const void *val, void *stream);
+/* What it has on the device; 0 where it was not made. */
+int64_t dataflow_bytes(const dataflow *d);
 /* Enough for a flow of so many nodes, and for any of fewer. */
 int64_t dataflow_work_bytes(int64_t nodes, int64_t n, trs_dtype dtype, int nrhs);
 int dataflow_solve(const dataflow *d, const trs_job *job);

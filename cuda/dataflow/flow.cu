@@ -309,23 +309,35 @@ static void lay_out(making &m, bool cuts, carver &carve)
     carve(m.temp.p, (int64_t)m.temp.bytes);
 }
 
+/* What is in its memory. */
+static void lay_out(trs_flow &f, carver &carve)
+{
+    carve(f.ptr, (int64_t)f.nodes + 1);
+    carve(f.source, f.nodes);
+    carve(f.idx, f.nnz);
+    if (f.wide) {
+        carve(f.order, f.nnz);
+        carve(f.within, f.nodes);
+    }
+    carve(f.row, f.nodes);
+    carve(f.partials, f.nodes);
+    carve(f.divides, 1);
+}
+
 static int flow_new(trs_context *ctx, const trs_pattern *t, const making &m, trs_flow *f)
 {
     f->nodes = m.nodes;
     f->nnz = t->nnz - t->n + (m.nodes - t->n); /* entries left of the diagonal, and partial sums */
-    f->memory = carve_new(ctx, "nodes", [&](carver &carve) {
-        carve(f->ptr, (int64_t)f->nodes + 1);
-        carve(f->source, f->nodes);
-        carve(f->idx, f->nnz);
-        if (f->wide) {
-            carve(f->order, f->nnz);
-            carve(f->within, f->nodes);
-        }
-        carve(f->row, f->nodes);
-        carve(f->partials, f->nodes);
-        carve(f->divides, 1);
-    });
+    f->memory = carve_new(ctx, "nodes", [&](carver &carve) { lay_out(*f, carve); });
     return f->memory ? TRS_OK : TRS_EMEM;
+}
+
+int64_t trs_flow_bytes(const trs_flow *f)
+{
+    trs_flow other = *f;
+    const size_t carved = carved_bytes([&](carver &carve) { lay_out(other, carve); });
+    return (int64_t)carved + f->sorted_count * (int64_t)sizeof *f->sorted +
+           f->tasks * (int64_t)sizeof *f->task;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------------------------------ */

@@ -107,6 +107,8 @@ int trs_flow_make(trs_context *ctx, const trs_pattern *p, trs_flow *f);
  * the diagonal.  A partial sum is made as a row is, with b = 0; since (0 - sum) (-1) = sum, its inv is -1. */
 int trs_flow_take(const trs_flow *f, trs_dtype t, const void *from, void *val, void *inv,
                   void *stream);
+/* What a flow that was made has on the device. */
+int64_t trs_flow_bytes(const trs_flow *f);
 void trs_flow_free(trs_context *ctx, trs_flow *f);
 
 #endif

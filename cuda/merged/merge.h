@@ -94,7 +94,8 @@ typedef struct merge_pass { /* one pass; arrays on the device */
     int32_t *source;  /* [to.nnz] */
     int32_t *n_place; /* [n_nnz] of each entry of N its place in T */
     merge_term *term;
-    void *recipe_memory; /* that these three are in */
+    void *recipe_memory;         /* that these three are in */
+    int64_t bytes, listed_bytes; /* of all arrays but long_row, and of that one */
 } merge_pass;
 
 /* What is counted of T to decide on a pass, on the host and on the device. */

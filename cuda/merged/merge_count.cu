@@ -168,6 +168,7 @@ static int count_rows(trs_context *ctx, merge_pass *m, int parity, int every, me
     trs_gpu_free(ctx, m->long_row);
     m->long_row = NULL;
     m->long_rows = 0;
+    m->listed_bytes = 0;
     if (every == 1 && rows_new(ctx, s, m->from.n)) return TRS_EMEM;
     const size_t list = (size_t)rows * sizeof(int32_t);
     counting c = {parity,

@@ -254,6 +254,7 @@ int merge_long_list(trs_context *ctx, const int32_t *list, int every, const merg
     const listing g = {list, s->host.totals->listed, every, s->device.level, s->device.totals};
     m->long_row = device_new<merge_long_row>(ctx, g.listed, "long rows");
     if (!m->long_row) return TRS_EMEM;
+    m->listed_bytes = g.listed * (int64_t)sizeof *m->long_row;
     list_kernel<<<blocks_of(g.listed * (int64_t)WARP), PLAIN>>>(*m, g);
     return launched();
 }
@@ -296,6 +297,7 @@ int merge_long_place(trs_context *ctx, const merge_survey *s, merge_pass *m)
     m->block_rows = found.block_rows;
     const int64_t targets = (int64_t)found.targets;
     m->target = device_new<int32_t>(ctx, max(targets, (int64_t)1), "targets");
+    m->bytes += (m->long_rows + targets) * (int64_t)sizeof *m->target;
     return m->target ? TRS_OK : TRS_EMEM;
 }
 

@@ -78,11 +78,14 @@ static int sum_up(trs_context *ctx, const int32_t *count, int64_t *ptr, int64_t 
 static int rows_new(trs_context *ctx, const merge_survey *s, merge_pass *m)
 {
     const int32_t n = m->from.n;
-    m->row_memory = carve_new(ctx, "rows", [&](carver &carve) {
-        carve(m->to_ptr, (int64_t)n + 1);
-        carve(m->n_ptr, (int64_t)n + 1);
-        carve(m->to_level, n);
-    });
+    m->row_memory = carve_new(
+        ctx, "rows",
+        [&](carver &carve) {
+            carve(m->to_ptr, (int64_t)n + 1);
+            carve(m->n_ptr, (int64_t)n + 1);
+            carve(m->to_level, n);
+        },
+        &m->bytes);
     if (!m->row_memory) return TRS_EMEM;
     const size_t levels = (size_t)m->from.levels * sizeof *s->new_level;
     int rc = trs_gpu_put(ctx, s->new_level, s->host_new_level, levels);
@@ -100,12 +103,15 @@ static int pattern_new(trs_context *ctx, const merge_survey *s, size_t size, mer
 {
     int rc = rows_new(ctx, s, m);
     if (rc) return rc;
-    m->entry_memory = carve_new(ctx, "entries", [&](carver &carve) {
-        carve(m->to_val, m->to.nnz * (int64_t)size);
-        carve(m->n_val, m->n_nnz * (int64_t)size);
-        carve(m->to_idx, m->to.nnz);
-        carve(m->n_idx, m->n_nnz);
-    });
+    m->entry_memory = carve_new(
+        ctx, "entries",
+        [&](carver &carve) {
+            carve(m->to_val, m->to.nnz * (int64_t)size);
+            carve(m->n_val, m->n_nnz * (int64_t)size);
+            carve(m->to_idx, m->to.nnz);
+            carve(m->n_idx, m->n_nnz);
+        },
+        &m->bytes);
     if (!m->entry_memory) return TRS_EMEM;
     m->to.n = m->from.n;
     m->to.ptr = m->to_ptr;

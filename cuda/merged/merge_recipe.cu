@@ -139,11 +139,14 @@ int merge_recipe_new(trs_context *ctx, merge_pass *m)
     int rc = cuda_status(record(m, terms), "the recipe of a pass");
     if (!rc) rc = trs_gpu_get(ctx, &count, terms, sizeof count);
     if (rc || count > MOST) return rc;
-    m->recipe_memory = carve_new(ctx, "the recipe of a pass", [&](carver &carve) {
-        carve(m->source, m->to.nnz);
-        carve(m->n_place, m->n_nnz);
-        carve(m->term, count + 1); /* so that it is there */
-    });
+    m->recipe_memory = carve_new(
+        ctx, "the recipe of a pass",
+        [&](carver &carve) {
+            carve(m->source, m->to.nnz);
+            carve(m->n_place, m->n_nnz);
+            carve(m->term, count + 1); /* so that it is there */
+        },
+        &m->bytes);
     if (!m->recipe_memory) return trs_forget(), TRS_OK;
     cudaError_t e =
         cudaMemsetAsync(m->source, LONG_BYTE, (size_t)m->to.nnz * sizeof *m->source, NULL);

@@ -264,6 +264,15 @@ static const char *estimate(const trs_prospect *p, const trs_instance *built, co
     return NULL;
 }
 
+static int64_t held(const trs_instance *inst)
+{
+    const merged *d = (const merged *)inst->data;
+    int64_t bytes = dataflow_bytes(&d->flow) + dataflow_bytes(&d->plain);
+    for (int k = 0; k < d->passes; k++) bytes += d->pass[k].bytes + d->pass[k].listed_bytes;
+    if (d->growth) bytes += MERGE_PASSES * (int64_t)sizeof *d->growth;
+    return d->level ? bytes + inst->op->tri.n * (int64_t)sizeof *d->level : bytes;
+}
+
 /* At most: T, the passes, and the last one and T in the order of the solve; and about what recipes take. */
 static int64_t bytes(const trs_prospect *p)
 {
@@ -286,6 +295,7 @@ const trs_solver trs_solver_merged = {
     .refreshes = true,
     .estimate = estimate,
     .bytes = bytes,
+    .held = held,
     .build = build,
     .update = update,
     .refresh = refresh,

@@ -68,11 +68,14 @@ template <class L> inline size_t carved_bytes(L lay_out)
     return count.used;
 }
 
-/* New memory for them, or NULL with a sentence. */
-template <class L> inline void *carve_new(trs_context *ctx, const char *what, L lay_out)
+/* New memory for them, or NULL with a sentence.  Unless all is NULL, the bytes are added to it. */
+template <class L>
+inline void *carve_new(trs_context *ctx, const char *what, L lay_out, int64_t *all = NULL)
 {
-    carver carve = {(char *)trs_gpu_new(ctx, (int64_t)carved_bytes(lay_out), 1, what), 0};
+    const int64_t bytes = (int64_t)carved_bytes(lay_out);
+    carver carve = {(char *)trs_gpu_new(ctx, bytes, 1, what), 0};
     if (carve.base) lay_out(carve);
+    if (carve.base && all) *all += bytes;
     return carve.base;
 }
 

@@ -50,6 +50,23 @@ static int64_t device_bytes(const trs_plan *p, const trs_operator *op)
     return bytes;
 }
 
+/* All that an operator has on the device. */
+static int64_t resident_bytes(const trs_operator *op)
+{
+    const trs_device_view *d = &op->device;
+    const int64_t n = op->tri.n, nnz = op->tri.nnz;
+    int64_t bytes = 0;
+    if (d->found) bytes += 2 * (int64_t)sizeof *d->found;
+    if (d->ptr) bytes += (n + 1) * (int64_t)sizeof *d->ptr;
+    if (d->idx) bytes += nnz * (int64_t)sizeof *d->idx;
+    if (d->val) bytes += nnz * (int64_t)trs_size(op->tri.dtype);
+    if (d->level) bytes += n * (int64_t)sizeof *d->level;
+    if (d->topo) bytes += n * (int64_t)sizeof *d->topo;
+    if (d->src) bytes += nnz * (int64_t)sizeof *d->src;
+    if (op->perm_dev) bytes += n * (int64_t)sizeof *op->perm_dev;
+    return bytes;
+}
+
 /* A prospect of which nothing is known but n and nnz. */
 static trs_prospect unknown(const trs_plan *p)
 {
@@ -91,7 +108,12 @@ static void plan_bytes(const trs_plan *p, const trs_solver *solver, trs_info *in
     info->bytes_device = 0;
     if (p->skip) info->bytes_host += n + 8 * (n + 1) + p->whole.nnz * (p->whole.src ? 12 : 4);
     for (int k = 0; k < p->sides; k++) {
+        const trs_instance *i = &p->side[k].instance;
         info->bytes_host += host_bytes(p, &p->side[k]);
+        if (solver && i->solver == solver && i->data && solver->held) {
+            info->bytes_device += resident_bytes(&p->side[k].op) + solver->held(i);
+            continue;
+        }
         info->bytes_device += device_bytes(p, &p->side[k].op);
         if (!solver) continue;
         const int64_t bytes = solver_bytes(p, &p->side[k].op, solver);

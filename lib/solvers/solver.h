@@ -179,8 +179,10 @@ typedef struct trs_solver {
      * an update, in stream order.  Returns NULL, or why the solver is not for this prospect. */
     const char *(*estimate)(const trs_prospect *, const trs_instance *built, const trs_machine *,
                             trs_cost *);
-    /* which build and update will take where the solver runs */
+    /* which build and update will take at most where the solver runs, the operator there included */
     int64_t (*bytes)(const trs_prospect *);
+    /* what a solver on a device has there once it is built, the operator not included.  NULL: bytes is near enough */
+    int64_t (*held)(const trs_instance *);
     int (*build)(trs_instance *); /* Make data of the pattern.  NULL: there is nothing to do. */
     /* The operator has new values; on the device they are read in the order of the stream.  NULL: there is nothing to
      * do. */

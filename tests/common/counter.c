@@ -84,6 +84,7 @@ static void *give_device(void *user, int device, size_t bytes)
     c->on_device = block;
     put_guard(device, (char *)p + bytes);
     c->live++;
+    c->device_bytes += bytes;
     return p;
 }
 
@@ -96,6 +97,7 @@ static void take_device(void *user, int device, void *p)
     struct device_block *block = *at;
     *at = block->next;
     c->live--;
+    c->device_bytes -= block->bytes;
     check_guard(device, (char *)p + block->bytes, block->bytes);
     trs_device_free(device, p);
     free(block);

@@ -15,6 +15,7 @@ typedef struct counter { /* one for host and device */
     int and_after; /* 1: and all that follow */
     long live;     /* blocks */
     size_t bytes;  /* of them, on the host */
+    size_t device_bytes;
     struct device_block *on_device;
 } counter;
 

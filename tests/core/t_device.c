@@ -1,9 +1,10 @@
-/* t_device.c: whatever is called, the caller's CUDA device is current afterwards.
+/* t_device.c: whatever is called, the caller's CUDA device is current afterwards; and what plans say that they have on it.
  *
  * Where there are two GPUs, a whole life of a plan on each of them, for every solver, while the other one is
  * current.  Everywhere in builds with CUDA, also without a GPU: the calls that need none, on devices that
  * these functions only pretend to have (the linker puts them in the place of CUDA's). */
-#include "tests/common/model.h"
+#include "tests/common/counter.h"
+#include "tests/common/dags.h"
 
 #ifdef HAVE_CUDA
 
@@ -183,9 +184,59 @@ static void test_two_devices(void **state)
     assert_int_equal(cudaSetDevice(0), cudaSuccess);
 }
 
+/* ---- what a plan says that it takes --------------------------------------------------------------- */
+
+static void count_bytes(const trs_solver *s, const dag *d, bool there)
+{
+    random_t r = {17};
+    const form f = {.format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
+    model m = model_of(d, 20000, false, &r);
+    trs_mat a = show(&m, &f, &r), b = mat_to_device(&a);
+    counter c = {.fail_at = -1};
+    const trs_options opt = {
+        .solver = s->name, .device_memory = counted_device_memory(&c), .device = TRS_CUDA(0)};
+    trs_plan *p;
+    trs_info info;
+    assert_status(trs_plan_create(&p, there ? &b : &a, &opt), TRS_OK);
+    assert_status(trs_plan_analyse(p), TRS_OK);
+    assert_status(trs_plan_update(p, there ? &b : &a, NULL), TRS_OK);
+    assert_status(trs_plan_info(p, &info), TRS_OK);
+    const double said = (double)(info.bytes_device + info.bytes_work);
+    print_message("%s, %s, from the %s: %.0f bytes, said %.0f\n", s->name, d->name,
+                  there ? "device" : "host", (double)c.device_bytes, said);
+    assert_true(fabs((double)c.device_bytes - said) <= 0.01 * said + 20000);
+    trs_plan_destroy(p);
+    assert_int_equal(c.live, 0);
+    mat_free_device(&b);
+    mat_free(&a);
+    model_free(&m);
+}
+
+static void test_bytes(void **state)
+{
+    (void)state;
+    int count = 0;
+    if (cudaGetDeviceCount(&count) || count < 1) {
+        (void)cudaGetLastError();
+        skip();
+    }
+    for (int k = 0; trs_solver_at(k); k++) {
+        const trs_solver *s = trs_solver_at(k);
+        if (!s->held) continue;
+        for (int d = 0; d < DAGS; d++)
+            for (int there = 0; there < 2; there++) count_bytes(s, &dags[d], there);
+    }
+}
+
 #else
 
 static void test_pretended(void **state)
+{
+    (void)state;
+    skip();
+}
+
+static void test_bytes(void **state)
 {
     (void)state;
     skip();
@@ -204,6 +255,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pretended),
         cmocka_unit_test(test_two_devices),
+        cmocka_unit_test(test_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
