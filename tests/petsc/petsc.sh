@@ -3,7 +3,7 @@
 #
 #   matrices     tests/petsc/compare on those of matrices/ and of $TRS_SHARED, where it is set
 #   programs     of PETSc's tutorials, where they are installed, on 1, 2 and 4 processes: the same iterations
-#   the rest     no memory left, our lines in -log_view, -help, and what goes wrong
+#   the rest     no memory left, our lines in -log_view, -help, a process that is killed, and what else goes wrong
 . "${TRS_SRCDIR:-.}/tests/petsc/functions.sh"
 
 # ---- matrices ------------------------------------------------------------------------------------
@@ -71,5 +71,6 @@ if have_tutorials; then
     expect 0 'an unknown solver is an error' not_zero ./ex2 $checked -pc_type ilu -pc_factor_mat_solver_type trisolve \
         -mat_trisolve_solver nonsense
     says err 'no solver "nonsense" in this build'
+    expect 0 'a process is killed, and the others end' killed -sub_pc_factor_mat_solver_type trisolve
 fi
 finish
