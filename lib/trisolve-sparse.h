@@ -517,7 +517,8 @@ typedef struct trs_info {
     /* bytes of the plan's host storage.  Before analyse: the upper bound if the solver was named,
      * otherwise without the storage of the solver */
     int64_t bytes_host;
-    /* the same on the device */
+    /* the same on the device.  After analyse: what is there of cuda-dataflow and cuda-merged, about
+     * the upper bound of other solvers */
     int64_t bytes_device;
     /* additional bytes of each work space for trs_options.nrhs right-hand sides, where the solver
      * runs.  This does not count buffers of vendor libraries, the buffers where dense-blocked and

@@ -335,6 +335,7 @@ static int flow_new(trs_context *ctx, const trs_pattern *t, const making &m, trs
 int64_t trs_flow_bytes(const trs_flow *f)
 {
     trs_flow other = *f;
+    if (!f->memory) return 0;
     const size_t carved = carved_bytes([&](carver &carve) { lay_out(other, carve); });
     return (int64_t)carved + f->sorted_count * (int64_t)sizeof *f->sorted +
            f->tasks * (int64_t)sizeof *f->task;

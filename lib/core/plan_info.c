@@ -100,7 +100,20 @@ static int64_t solver_bytes(const trs_plan *p, const trs_operator *op, const trs
     return solver->bytes(&s);
 }
 
-/* Fill in info->bytes_host and bytes_device, with those of the solver unless it is NULL. */
+/* What the side has on the device by solvers that say so; false: that of the side does not. */
+static bool held_bytes(const trs_side *side, int64_t *bytes)
+{
+    const trs_instance *i = &side->instance;
+    if (!i->data || !i->solver->held) return false;
+    TRS_ASSERT(i->solver->place == TRS_ON_CUDA);
+    *bytes += resident_bytes(&side->op) + i->solver->held(i);
+    for (const trs_retired *r = side->retired; r; r = r->next)
+        if (r->instance.data && r->instance.solver->held)
+            *bytes += r->instance.solver->held(&r->instance);
+    return true;
+}
+
+/* Fill in info->bytes_host and bytes_device, with those of the solver that is going to be built; NULL: of what is. */
 static void plan_bytes(const trs_plan *p, const trs_solver *solver, trs_info *info)
 {
     const int64_t n = p->info.n;
@@ -108,16 +121,14 @@ static void plan_bytes(const trs_plan *p, const trs_solver *solver, trs_info *in
     info->bytes_device = 0;
     if (p->skip) info->bytes_host += n + 8 * (n + 1) + p->whole.nnz * (p->whole.src ? 12 : 4);
     for (int k = 0; k < p->sides; k++) {
-        const trs_instance *i = &p->side[k].instance;
-        info->bytes_host += host_bytes(p, &p->side[k]);
-        if (solver && i->solver == solver && i->data && solver->held) {
-            info->bytes_device += resident_bytes(&p->side[k].op) + solver->held(i);
-            continue;
-        }
-        info->bytes_device += device_bytes(p, &p->side[k].op);
-        if (!solver) continue;
-        const int64_t bytes = solver_bytes(p, &p->side[k].op, solver);
-        if (solver->place == TRS_ON_CUDA) info->bytes_device += bytes;
+        const trs_side *side = &p->side[k];
+        const trs_solver *s = solver ? solver : side->instance.solver;
+        info->bytes_host += host_bytes(p, side);
+        if (!solver && s && held_bytes(side, &info->bytes_device)) continue;
+        info->bytes_device += device_bytes(p, &side->op);
+        if (!s) continue;
+        const int64_t bytes = solver_bytes(p, &side->op, s);
+        if (s->place == TRS_ON_CUDA) info->bytes_device += bytes;
         else info->bytes_host += bytes;
     }
     if (p->skip_dev) info->bytes_device += n;
@@ -222,7 +233,7 @@ static void fill_info(trs_plan *p, trs_info *info)
     info->costs = p->ctx.costs;
     if (!info->analysis) info->analysis = "";
     if (p->state == TRS_FAILED) return;
-    plan_bytes(p, solver, info);
+    plan_bytes(p, trs_plan_is_built(p) ? NULL : solver, info);
     for (int k = 0; k < p->sides; k++) {
         const trs_side *side = &p->side[k];
         if (side->solves > info->solves) info->solves = side->solves;

@@ -204,7 +204,7 @@ static void count_bytes(const trs_solver *s, const dag *d, bool there)
     const double said = (double)(info.bytes_device + info.bytes_work);
     print_message("%s, %s, from the %s: %.0f bytes, said %.0f\n", s->name, d->name,
                   there ? "device" : "host", (double)c.device_bytes, said);
-    assert_true(fabs((double)c.device_bytes - said) <= 0.01 * said + 20000);
+    assert_true(fabs((double)c.device_bytes - said) <= 4096); /* arrays begin at multiples of 256 */
     trs_plan_destroy(p);
     assert_int_equal(c.live, 0);
     mat_free_device(&b);

@@ -255,58 +255,120 @@ static void test_skew(void **state)
 
 /* ---- meshes ------------------------------------------------------------------------------ */
 
-/* Of the rows, how many entries they have off the diagonal, and how far left of it the first ones are on average. */
-static double mean_reach(const trs_mm *mm)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < mm->rows; i++) sum += (double)(i - mm->idx[mm->ptr[i]]);
-    return sum / (double)mm->rows;
-}
-
-/* Some 15/16 of the nodes, and of the edges, (15/16)^2; reverse Cuthill-McKee keeps them near the diagonal: a front of the
- * cube has at most 3/4 N^2 nodes along its diagonal, and entries reach back over two. */
+/* About 15/16 of the nodes, and of the edges, (15/16)^2. */
 static void test_meshes(void **state)
 {
     (void)state;
     const double nodes = 40 * 40 * 40, edges = 7.0 * 40 * 40 * 40 - 12.0 * 40 * 40 + 6 * 40 - 1;
-    trs_mm rcm = make("meshrcm", 40, NULL), curve = make("meshcurve", 40, NULL);
-    const trs_mm *both[] = {&rcm, &curve};
+    const char *const kinds[] = {"meshrcm", "meshcurve"};
     for (int k = 0; k < 2; k++) {
-        const double off = (double)(both[k]->nnz - both[k]->rows);
-        assert_triangle(both[k]);
-        assert_true(fabs((double)both[k]->rows / nodes / (15.0 / 16) - 1) < 0.01);
-        assert_true(fabs(off / edges / (15.0 * 15 / 256) - 1) < 0.02);
+        trs_mm mm = make(kinds[k], 40, NULL);
+        assert_triangle(&mm);
+        assert_true(fabs((double)mm.rows / nodes / (15.0 / 16) - 1) < 0.01);
+        assert_true(fabs((double)(mm.nnz - mm.rows) / edges / (15.0 * 15 / 256) - 1) < 0.02);
+        trs_mm_free(&mm);
     }
-    print_message("meshes: reach %.0f and %.0f, levels %lld and %lld\n", mean_reach(&rcm),
-                  mean_reach(&curve), (long long)levels(&rcm), (long long)levels(&curve));
-    assert_true(mean_reach(&rcm) < 2 * 3 * 40 * 40);
-    assert_true(levels(&curve) < levels(&rcm));
-    trs_mm_free(&rcm);
-    trs_mm_free(&curve);
 }
 
-/* The neighbours of a node have it as theirs, and the nodes of the first rows of a curve are those of a small cube. */
-static void test_mesh_nodes(void **state)
+enum { EDGE = 6, POINTS = EDGE * EDGE * EDGE };
+
+typedef struct small_mesh {
+    int32_t number[POINTS], node[POINTS];
+    problem_mesh m;
+} small_mesh;
+
+/* Without the corner (0, 0, 0), and in two parts: the plane x = 3 is left out. */
+static void mesh_in_parts(small_mesh *s)
+{
+    s->m = (problem_mesh){.size = EDGE, .number = s->number, .node = s->node};
+    for (int k = 0; k < POINTS; k++) s->number[k] = k == 0 || k % EDGE == 3 ? -1 : 0;
+}
+
+/* number and node are inverse; what was left out has no number. */
+static void assert_numbered(const small_mesh *s)
+{
+    assert_int_equal(s->m.rows, POINTS - 1 - EDGE * EDGE);
+    for (int64_t k = 0; k < s->m.rows; k++) assert_int_equal(s->number[s->node[k]], k);
+    for (int k = 0; k < POINTS; k++) assert_true(s->number[k] >= 0 || k == 0 || k % EDGE == 3);
+}
+
+static int degree(const problem_mesh *m, int64_t node)
+{
+    int count = 0;
+    for (int k = 0; k < MESH_NEIGHBOURS; k++) count += problem_mesh_neighbour(m, node, k) >= 0;
+    return count;
+}
+
+/* The neighbours of a node have it as theirs: in a whole cube, and without one node. */
+static void test_mesh_neighbours(void **state)
 {
     (void)state;
-    int32_t number[6 * 6 * 6] = {0}, node[6 * 6 * 6];
-    problem_mesh m = {.size = 6, .number = number, .node = node};
-    int64_t ends = 0;
-    number[100] = -1;
-    problem_mesh_by_curve(&m);
-    assert_int_equal(m.rows, 215);
-    for (int k = 0; k < 8; k++)
-        assert_int_equal(node[k], (k & 1) + 6 * (k >> 1 & 1) + 36 * (k >> 2));
-    for (int64_t at = 0; at < 216; at++)
+    small_mesh s = {.m = {.size = EDGE, .number = s.number}};
+    for (int left_out = -1; left_out < POINTS; left_out += 101) {
+        int64_t ends = 0;
+        memset(s.number, 0, sizeof s.number);
+        const int lost = left_out < 0 ? 0 : degree(&s.m, left_out);
+        if (left_out >= 0) s.number[left_out] = -1;
+        for (int64_t at = 0; at < POINTS; at++)
+            for (int k = 0; k < MESH_NEIGHBOURS && at != left_out; k++) {
+                const int64_t other = problem_mesh_neighbour(&s.m, at, k);
+                int mutual = 0;
+                for (int b = 0; b < MESH_NEIGHBOURS && other >= 0; b++)
+                    mutual += problem_mesh_neighbour(&s.m, other, b) == at;
+                assert_int_equal(mutual, other >= 0);
+                ends += other >= 0;
+            }
+        assert_int_equal(ends, 2 * (7 * POINTS - 12 * EDGE * EDGE + 6 * EDGE - 1 - lost));
+    }
+}
+
+/* The bits of the three coordinates in turn. */
+static int code_of(int node)
+{
+    int code = 0;
+    for (int bit = 0; bit < 3; bit++)
+        code |= (node % EDGE >> bit & 1) << 3 * bit |
+                (node / EDGE % EDGE >> bit & 1) << (3 * bit + 1) |
+                (node / EDGE / EDGE >> bit & 1) << (3 * bit + 2);
+    return code;
+}
+
+static void test_mesh_curve(void **state)
+{
+    (void)state;
+    small_mesh s;
+    mesh_in_parts(&s);
+    problem_mesh_by_curve(&s.m);
+    assert_numbered(&s);
+    for (int64_t k = 1; k < s.m.rows; k++) assert_true(code_of(s.node[k - 1]) < code_of(s.node[k]));
+}
+
+/* Visit k is row rows - 1 - k.  Nodes are visited in the order of their first neighbours that were visited, and of nodes with
+ * the same one those with few neighbours come first; who has none before begins a part. */
+static void test_mesh_cuthill_mckee(void **state)
+{
+    (void)state;
+    small_mesh s;
+    int64_t parts = 0, parent_before = -1;
+    int degree_before = 0;
+    mesh_in_parts(&s);
+    problem_mesh_by_cuthill_mckee(&s.m);
+    assert_numbered(&s);
+    for (int64_t visit = 0; visit < s.m.rows; visit++) {
+        const int64_t node = s.node[s.m.rows - 1 - visit];
+        int64_t parent = visit;
         for (int k = 0; k < MESH_NEIGHBOURS; k++) {
-            const int64_t other = problem_mesh_neighbour(&m, at, k);
-            bool mutual = other < 0;
-            for (int b = 0; b < MESH_NEIGHBOURS; b++)
-                mutual |= other >= 0 && problem_mesh_neighbour(&m, other, b) == at;
-            assert_int_equal(mutual, at != 100 || other < 0);
-            ends += other >= 0 && at != 100;
+            const int64_t other = problem_mesh_neighbour(&s.m, node, k);
+            const int64_t at = other < 0 ? visit : s.m.rows - 1 - s.number[other];
+            if (at < parent) parent = at;
         }
-    assert_int_equal(ends, 2 * (7 * 216 - 12 * 36 + 6 * 6 - 1 - 14));
+        parts += parent == visit;
+        assert_true(parent >= parent_before);
+        if (parent == parent_before) assert_true(degree(&s.m, node) >= degree_before);
+        parent_before = parent;
+        degree_before = parent == visit ? 0 : degree(&s.m, node);
+    }
+    assert_int_equal(parts, 2);
 }
 
 /* ---- factors ----------------------------------------------------------------------------- */
@@ -532,11 +594,12 @@ static void test_binary(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kinds),    cmocka_unit_test(test_seeds),
-        cmocka_unit_test(test_formulas), cmocka_unit_test(test_options),
-        cmocka_unit_test(test_skew),     cmocka_unit_test(test_ilu),
-        cmocka_unit_test(test_meshes),   cmocka_unit_test(test_mesh_nodes),
-        cmocka_unit_test(test_lu),       cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_kinds),      cmocka_unit_test(test_seeds),
+        cmocka_unit_test(test_formulas),   cmocka_unit_test(test_options),
+        cmocka_unit_test(test_skew),       cmocka_unit_test(test_ilu),
+        cmocka_unit_test(test_meshes),     cmocka_unit_test(test_mesh_neighbours),
+        cmocka_unit_test(test_mesh_curve), cmocka_unit_test(test_mesh_cuthill_mckee),
+        cmocka_unit_test(test_lu),         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_binary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,7 +47,7 @@ static void visit(problem_mesh *m, int64_t node)
     }
 }
 
-/* Breadth first from the first node of each part of the mesh, a corner of it. */
+/* Breadth first from the first node of each part of the mesh. */
 void problem_mesh_by_cuthill_mckee(problem_mesh *m)
 {
     const int64_t nodes = m->size * m->size * m->size;
@@ -69,25 +69,29 @@ void problem_mesh_by_cuthill_mckee(problem_mesh *m)
 
 /* ---- the curve ---------------------------------------------------------------------------------- */
 
-/* The number with every third bit of code, from bit d on. */
-static int64_t coordinate(uint64_t code, int d)
+/* The nodes of the cube from at [0..2] on with so many along an edge, a power of two. */
+static void number_octants(problem_mesh *m, const int64_t at[3], int64_t edge)
 {
-    int64_t at = 0;
-    for (int bit = 0; code >> (3 * bit); bit++) at |= (int64_t)(code >> (3 * bit + d) & 1) << bit;
-    return at;
+    if (at[0] >= m->size || at[1] >= m->size || at[2] >= m->size) return;
+    if (edge == 1) {
+        const int64_t node = at[0] + m->size * (at[1] + m->size * at[2]);
+        if (m->number[node] < 0) return;
+        m->number[node] = (int32_t)m->rows;
+        m->node[m->rows++] = (int32_t)node;
+        return;
+    }
+    for (int k = 0; k < 8; k++) {
+        int64_t from[3];
+        for (int d = 0; d < 3; d++) from[d] = at[d] + (k >> d & 1) * (edge / 2);
+        number_octants(m, from, edge / 2);
+    }
 }
 
 void problem_mesh_by_curve(problem_mesh *m)
 {
-    uint64_t edge = 1;
-    while (edge < (uint64_t)m->size) edge *= 2;
+    const int64_t origin[3] = {0, 0, 0};
+    int64_t edge = 1;
+    while (edge < m->size) edge *= 2;
     m->rows = 0;
-    for (uint64_t code = 0; code < edge * edge * edge; code++) {
-        const int64_t x = coordinate(code, 0), y = coordinate(code, 1), z = coordinate(code, 2);
-        if (x >= m->size || y >= m->size || z >= m->size) continue;
-        const int64_t node = x + m->size * (y + m->size * z);
-        if (m->number[node] < 0) continue;
-        m->number[node] = (int32_t)m->rows;
-        m->node[m->rows++] = (int32_t)node;
-    }
+    number_octants(m, origin, edge);
 }

@@ -17,9 +17,10 @@ typedef struct problem_mesh {
 /* Neighbour k < MESH_NEIGHBOURS of a node; -1: there is none. */
 int64_t problem_mesh_neighbour(const problem_mesh *m, int64_t node, int k);
 
-/* Number the nodes whose number is not negative: by reverse Cuthill-McKee (George 1971), or along the curve of Morton
- * (1966), which is through all of one half of the cube, in each direction, before it begins with the other.  node [rows] has
- * room. */
+/* Number the nodes whose number is not negative; node has room for all of them.  By reverse Cuthill-McKee (George 1971),
+ * breadth first from node (0, 0, 0), from which no node is more than size - 1 steps away, as cells are cut along that diagonal;
+ * or along the curve of Morton (1966), which has all nodes of an octant of the cube before those of the next, and so within
+ * octants. */
 void problem_mesh_by_cuthill_mckee(problem_mesh *m);
 void problem_mesh_by_curve(problem_mesh *m);
 

@@ -248,6 +248,7 @@ static int mesh(maker *m, void (*order)(problem_mesh *))
 {
     problem_mesh g = {.size = m->size};
     const int64_t nodes = times(times(m->size, m->size), m->size);
+    /* an entry a node more, for its number and that of its row */
     int rc = check_size(m, nodes, times(nodes, MESH_NEIGHBOURS / 2 + 2));
     if (rc) return rc;
     g.number = malloc((size_t)nodes * sizeof *g.number + 1);
@@ -460,7 +461,7 @@ static const struct {
     {{"lu2d", "N", "", "factor L of the 5-point N x N Laplacian by CHOLMOD, AMD; no seed"}, lu2d},
     {{"lu3d", "N", "", "factor L of the 7-point N^3 Laplacian by CHOLMOD, AMD; no seed"}, lu3d},
     {{"meshrcm", "N", "", "tetrahedral mesh in an N^3 cube, by reverse Cuthill-McKee"}, meshrcm},
-    {{"meshcurve", "N", "", "the same along Morton's curve"}, meshcurve},
+    {{"meshcurve", "N", "", "such a mesh along Morton's curve"}, meshcurve},
 };
 
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
