@@ -56,7 +56,7 @@ void *trs_new(trs_context *ctx, int64_t count, size_t size, const char *what);
 
 /* A caller may not ask for more threads, since OpenMP ends a program that has too many. */
 enum { TRS_MOST_THREADS = 1024 };
-/* May a call have so many threads?  0 is the default.  Returns TRS_OK or TRS_EARG, with a sentence that begins with `call`. */
+/* May a call ask for this number of threads?  0 is the default.  Returns TRS_OK or TRS_EARG, with a sentence that begins with `call`. */
 int trs_check_threads(const char *call, int threads);
 
 /* The same for an array that several threads are going to write.  Its pages are touched here, because threads that

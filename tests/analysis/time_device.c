@@ -12,6 +12,7 @@
 #include "base/device.h"
 #include "core/plan.h"
 #include "bin/common/problems/problems.h"
+#include "tests/common/counter.h"
 #include "trisolve-mmio.h"
 
 #include <stdio.h>
@@ -102,54 +103,19 @@ static void one_round(timing *t)
     live(t, t->solver, &t->device_L, CREATE, SOLVE);
 }
 
-/* ---- memory -------------------------------------------------------------------------------------- */
-
-enum { BLOCKS = 1000 };
-
-typedef struct memory {
-    struct {
-        void *p;
-        size_t bytes;
-    } block[BLOCKS];
-    size_t now, most;
-} memory;
-
-static void *take(void *user, int device, size_t bytes)
-{
-    memory *m = user;
-    int k = 0;
-    while (k < BLOCKS && m->block[k].p) k++;
-    if (k == BLOCKS || trs_device_new(device, bytes, &m->block[k].p)) return NULL;
-    m->block[k].bytes = bytes;
-    m->now += bytes;
-    if (m->now > m->most) m->most = m->now;
-    return m->block[k].p;
-}
-
-static void give(void *user, int device, void *p)
-{
-    memory *m = user;
-    int k = 0;
-    while (k < BLOCKS && m->block[k].p != p) k++;
-    if (k == BLOCKS) must(TRS_EARG, "memory");
-    m->now -= m->block[k].bytes;
-    m->block[k].p = NULL;
-    trs_device_free(device, p);
-}
-
 static void print_bytes(const timing *t, const trs_mat *a)
 {
-    static memory m;
-    memset(&m, 0, sizeof m);
+    counter c = {.fail_at = -1};
     const trs_options opt = {.solver = t->solver,
                              .device = TRS_CUDA(0),
                              .ops = 1u << t->op,
-                             .device_memory = {take, give, &m}};
+                             .device_memory = counted_device_memory(&c)};
     trs_plan *p;
     must(trs_plan_create(&p, a, &opt), "create");
     must(trs_plan_analyse(p), "analyse");
     must(trs_plan_update(p, a, NULL), "update");
-    printf(" %6.1f %6.1f", (double)m.now / (double)a->nnz, (double)m.most / (double)a->nnz);
+    printf(" %6.1f %6.1f", (double)c.device_bytes / (double)a->nnz,
+           (double)c.device_most / (double)a->nnz);
     trs_plan_destroy(p);
 }
 

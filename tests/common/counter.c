@@ -85,6 +85,7 @@ static void *give_device(void *user, int device, size_t bytes)
     put_guard(device, (char *)p + bytes);
     c->live++;
     c->device_bytes += bytes;
+    if (c->device_bytes > c->device_most) c->device_most = c->device_bytes;
     return p;
 }
 

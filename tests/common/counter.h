@@ -11,11 +11,11 @@ struct device_block;
 
 typedef struct counter { /* one for host and device */
     long calls;
-    long fail_at;  /* the call that is refused, -1: none */
-    int and_after; /* 1: and all that follow */
-    long live;     /* blocks */
-    size_t bytes;  /* of them, on the host */
-    size_t device_bytes;
+    long fail_at;                     /* the call that is refused, -1: none */
+    int and_after;                    /* 1: and all that follow */
+    long live;                        /* blocks */
+    size_t bytes;                     /* of them, on the host */
+    size_t device_bytes, device_most; /* the same on the device, and the most that there were */
     struct device_block *on_device;
 } counter;
 

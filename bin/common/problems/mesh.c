@@ -69,7 +69,7 @@ void problem_mesh_by_cuthill_mckee(problem_mesh *m)
 
 /* ---- the curve ---------------------------------------------------------------------------------- */
 
-/* The nodes of the cube from at [0..2] on with so many along an edge, a power of two. */
+/* The nodes of a cube that begins at at [0..2], with edge nodes, a power of two, along each axis. */
 static void number_octants(problem_mesh *m, const int64_t at[3], int64_t edge)
 {
     if (at[0] >= m->size || at[1] >= m->size || at[2] >= m->size) return;
