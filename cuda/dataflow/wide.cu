@@ -32,19 +32,28 @@
 
 #include "wide.cuh"
 
-template <class T>
+template <class T, bool EARLY>
 static __global__ void __launch_bounds__(THREADS + COPIERS * WARP, 2)
     wide_kernel(const wide_args<T> k)
 {
     if (threadIdx.x / WARP >= k.warps) copy_all(k);
-    else if (*k.divides) compute_all<true>(k);
-    else compute_all<false>(k);
+    else if (*k.divides) compute_all<true, EARLY>(k);
+    else compute_all<false, EARLY>(k);
+}
+
+/* Looking early takes half as many registers again, which leaves no room for a third block of an SM, and is more than there
+ * are for numbers of 16 bytes. */
+template <class T> static auto kernel_for(const trs_flow *f)
+{
+    if constexpr (sizeof(T) <= 8)
+        if (most_blocks(f) == 1) return wide_kernel<T, true>;
+    return wide_kernel<T, false>;
 }
 
 template <class T> static int choose(dataflow *d)
 {
     wide_launch l = {};
-    const int rc = choose_launch(&d->flow, wide_kernel<T>, copiers<T>(d->n), &l);
+    const int rc = choose_launch(&d->flow, kernel_for<T>(&d->flow), copiers<T>(d->n), &l);
     d->wide_warps = l.warps;
     d->single_blocks = l.blocks;
     return rc;
@@ -67,7 +76,7 @@ template <class T> static int solve(const dataflow *d, const trs_job *job)
     const size_t flags = (size_t)f->nodes * sizeof(T);
     int rc = cuda_status(cudaMemsetAsync(k.y, 0xff, flags, stream), "cuda-dataflow");
     if (!rc)
-        rc = launch_together((const void *)wide_kernel<T>, d->single_blocks,
+        rc = launch_together((const void *)kernel_for<T>(f), d->single_blocks,
                              (d->wide_warps + copiers<T>(d->n)) * WARP, k, stream,
                              (size_t)d->wide_warps * warp_bytes<wide_args<T>>(f));
     if (rc || copiers<T>(d->n)) return rc;

@@ -194,13 +194,63 @@ __device__ inline T sum_of_row(const K &k, const stage<K> &s)
     return sum;
 }
 
-template <bool DIVIDES, class K> __device__ inline void compute_task(const K &k, const stage<K> &s)
+/* A batch of the entries from `at` on, those before the row's begin left out.  A first look at the operands is under way:
+ * nothing here needs what it finds. */
+template <class K, class T = typename K::type>
+__device__ inline void begin_batch(const K &k, const stage<K> &s, int begin, int at,
+                                   batch<T, TOGETHER> &e)
+{
+    clear(e);
+#pragma unroll
+    for (int j = 0; j < TOGETHER; j++)
+        if (at + j >= begin) put_entry(e, j, s.idx[at + j], conj_if(k.cj, s.val[at + j]));
+#pragma unroll
+    for (int j = 0; j < TOGETHER; j++)
+        if (e.waiting >> j & 1) e.y[j] = K::look::at(k.y + e.node[j]);
+}
+
+/* sum + that of the batch, whose operands are waited for by all lanes of the warp together. */
+template <class K, class T = typename K::type>
+__device__ inline T end_batch(const K &k, T sum, batch<T, TOGETHER> &e)
+{
+#pragma unroll
+    for (int j = 0; j < TOGETHER; j++)
+        if (flag_there(e.y[j])) e.waiting &= ~(1u << j);
+    while (__any_sync(~0u, e.waiting != 0)) poll_batch<1, typename K::look>(k.y, e);
+    return add_batch(sum, e);
+}
+
+/* The same for rows of several batches.  While one is waited for, the first look at the next one is under way: the operands
+ * of all but the last are usually there.  Two batches take turns, since a copy of one would wait for its loads. */
+template <class K, class T = typename K::type>
+__device__ inline T sum_of_long_row(const K &k, const stage<K> &s)
+{
+    const int lane = threadIdx.x % WARP, begin = s.begin[lane], end = s.begin[lane + 1];
+    const int most = (int)__reduce_max_sync(~0u, (unsigned)(end - begin));
+    int at = end - (most + TOGETHER - 1) / TOGETHER * TOGETHER, batches = (end - at) / TOGETHER;
+    T sum = number<T>(0);
+    batch<T, TOGETHER> e, f;
+    if (batches > 0) begin_batch(k, s, begin, at, e);
+    while (batches > 0) {
+        if (batches > 1) begin_batch(k, s, begin, at + TOGETHER, f);
+        sum = end_batch(k, sum, e);
+        if (batches < 2) break;
+        at += 2 * TOGETHER;
+        batches -= 2;
+        if (batches > 0) begin_batch(k, s, begin, at, e);
+        sum = end_batch(k, sum, f);
+    }
+    return sum;
+}
+
+template <bool DIVIDES, bool EARLY, class K>
+__device__ inline void compute_task(const K &k, const stage<K> &s)
 {
     using T = typename K::type;
     const int lane = threadIdx.x % WARP, node = s.first[0] + lane;
     const T b = s.b[lane], inv = conj_if(k.cj, s.inv[lane]); /* before the wait, not after it */
     const auto push = k.push_of(s);
-    const T sum = sum_of_row(k, s);
+    const T sum = EARLY ? sum_of_long_row(k, s) : sum_of_row(k, s);
     if (!push.has_node) return;
     const T x = over(DIVIDES, b - sum, inv);
     TRS_ASSERT(!flag_there(flag_peek(k.y + node)));
@@ -208,7 +258,8 @@ template <bool DIVIDES, class K> __device__ inline void compute_task(const K &k,
     k.send(push, node, x);
 }
 
-template <bool DIVIDES, class K> __device__ inline void compute_all(const K &k)
+/* EARLY: rows have several batches, whose first looks begin one batch early. */
+template <bool DIVIDES, bool EARLY, class K> __device__ inline void compute_all(const K &k)
 {
     const int64_t warps = (int64_t)gridDim.x * k.warps;
     const int64_t first = (threadIdx.x / WARP) * (int64_t)gridDim.x + blockIdx.x;
@@ -230,7 +281,7 @@ template <bool DIVIDES, class K> __device__ inline void compute_all(const K &k)
         delay();
         wait_for_copies();
         __syncwarp(); /* what other lanes have copied is visible */
-        compute_task<DIVIDES>(k, place(step));
+        compute_task<DIVIDES, EARLY>(k, place(step));
         __syncwarp(); /* all lanes are done with the stage, which the next step fills */
     }
 }

@@ -83,8 +83,8 @@ static __global__ void __launch_bounds__(THREADS + COPIERS * WARP, 2)
     part_kernel(const part_args<T> k)
 {
     if (threadIdx.x / WARP >= k.warps) copy_all<T>(k);
-    else if (*k.divides) compute_all<true>(k);
-    else compute_all<false>(k);
+    else if (*k.divides) compute_all<true, false>(k);
+    else compute_all<false, false>(k);
 }
 
 /* ---- the host side ------------------------------------------------------------------------------------------------ */
