@@ -128,6 +128,19 @@ int waiting_blocks(const void *kernel, int threads, size_t shared, double wanted
     return wanted < most ? (int)wanted : most;
 }
 
+unsigned percent_shared(int blocks, size_t shared)
+{
+    const int sms = multiprocessors(), each = (blocks + sms - 1) / sms;
+    int device = 0, most = 0, kept = 0; /* of an SM; by the system, for each block */
+    if (cuda_failed(cudaGetDevice(&device)) ||
+        cuda_failed(
+            cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device)) ||
+        cuda_failed(cudaDeviceGetAttribute(&kept, cudaDevAttrReservedSharedMemoryPerBlock, device)))
+        return 100;
+    const size_t needed = (size_t)each * (shared + (size_t)kept) * 100 + (size_t)most - 1;
+    return (unsigned)min((size_t)100, needed / (size_t)most);
+}
+
 /* ---- streams ------------------------------------------------------------------------------------------- */
 
 /* The error of a launch before it, too. */

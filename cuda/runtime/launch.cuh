@@ -70,15 +70,30 @@ inline int launched()
     return cuda_status(cudaGetLastError(), "a kernel was not launched");
 }
 
+/* What shared memory the blocks of a launch need, in percent of the most that an SM has.  The rest is L1, where a load has a
+ * line while it is under way: the driver would leave L1 as little as the most blocks that fit do. */
+unsigned percent_shared(int blocks, size_t shared);
+
 /* Launches a kernel of one argument whose blocks wait for one another. */
 template <class A>
 inline int launch_together(const void *kernel, int blocks, int threads, const A &argument,
                            cudaStream_t stream, size_t shared = 0)
 {
     void *arguments[] = {(void *)&argument};
-    return cuda_status(cudaLaunchCooperativeKernel(kernel, dim3((unsigned)blocks),
-                                                   dim3((unsigned)threads), arguments, shared,
-                                                   stream),
+    cudaLaunchAttribute attribute[2] = {};
+    attribute[0].id = cudaLaunchAttributeCooperative;
+    attribute[0].val.cooperative = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3((unsigned)blocks);
+    config.blockDim = dim3((unsigned)threads);
+    config.dynamicSmemBytes = shared;
+    config.stream = stream;
+    config.attrs = attribute;
+    config.numAttrs = 1;
+    attribute[1].id = cudaLaunchAttributePreferredSharedMemoryCarveout;
+    attribute[1].val.sharedMemCarveout = percent_shared(blocks, shared);
+    if (shared) config.numAttrs = 2;
+    return cuda_status(cudaLaunchKernelExC(&config, kernel, arguments),
                        "a kernel was not launched");
 }
 
