@@ -447,16 +447,18 @@ typedef struct trs_options {
     int64_t sweeps;
     /* devices of this host that may share the solves, [device_count] TRS_CUDA(k), ascending; NULL:
      * one device, as device says.  The array need not outlive the call.
-     * The plan cuts the rows of the triangle into as many consecutive parts, with about as many
-     * entries each, and device k of the list solves for part k.  For an upper triangle, and for
-     * TRS_T and TRS_H of a lower one, part 0 has the last rows.  If the first device is predicted
-     * to be as fast alone, and has the memory, the plan stays there; trs_info.reason tells.  With
-     * solver = "cuda-peers" it is cut in any case.
+     * There are two ways to cut the triangle into as many parts, one for each device of the list:
+     * - "cuda-subtrees": each has whole subtrees of the elimination tree of a complete factor, and
+     *   the first one what is above them, too;
+     * - "cuda-peers": each has consecutive rows, with about as many entries each; rows have at most
+     *   33 entries.  For an upper triangle, and for TRS_T and TRS_H of a lower one, part 0 has the
+     *   last rows.  The devices need peer access to one another.
+     * If the first device is predicted to be as fast alone, and has the memory, the plan stays
+     * there; trs_info.reason tells.  With solver = one of these names it is cut in any case.
      * device is TRS_HOST or the first of the list.  B and X are where the first device can access
-     * them.  If a range of addresses is split over devices, and all of them can access it, each
-     * device uses the rows that it has in place.  A device that is named twice has two parts.
-     * The devices need peer access to one another, and rows have at most 33 entries.  Sweeps,
-     * measure, device_memory, general matrices, B and X by rows, TRS_PIVOT_SKIP and
+     * them.  If a range of addresses is split over devices, and all of them can access it,
+     * cuda-peers uses the rows that each device has in place.  A device that is named twice has two
+     * parts.  Sweeps, measure, device_memory, general matrices, B and X by rows, TRS_PIVOT_SKIP and
      * TRS_ORDER_LEVEL are refused, and factors take no list.  Such a plan does not grow, and if it
      * is cut, it cannot be saved. */
     const int *devices;

@@ -135,7 +135,7 @@ static int find_sweeps(trs_plan *p, const trs_options *opt)
         return trs_fail(TRS_EARG, "sweeps take the place of solver and measure");
     if (opt->pivot == TRS_PIVOT_SKIP || opt->order == TRS_ORDER_LEVEL)
         return trs_fail(TRS_ESUPPORT, "sweeps go with neither TRS_PIVOT_SKIP nor TRS_ORDER_LEVEL");
-    p->solver = trs_solver_of_option(false, p->on_device ? TRS_ON_CUDA : TRS_ON_CPU);
+    p->solver = trs_solver_of_option(false, p->on_device ? TRS_ON_CUDA : TRS_ON_CPU, 0);
     if (!p->solver)
         return trs_fail(TRS_ESUPPORT, "this build has no sweeps %s",
                         p->on_device ? "on a device" : "on the host");
@@ -159,18 +159,27 @@ static int check_shared(const trs_plan *p, const trs_options *opt)
     return TRS_OK;
 }
 
-/* The solver that cuts a triangle over devices is found here, and nowhere else.  If the caller has not named it, analyse
- * decides whether it pays. */
+/* The solver of several devices that has this name, or, without a name, the first one; NULL: none. */
+static const trs_solver *shared_solver(const char *name)
+{
+    const trs_solver *s;
+    for (int k = 0; (s = trs_solver_of_option(true, TRS_ON_CUDA, k)) != NULL; k++)
+        if (!name || !strcmp(name, s->name)) return s;
+    return NULL;
+}
+
+/* A solver that cuts a triangle over devices is found here, and nowhere else.  If the caller has named none, analyse decides
+ * which of them, and whether it pays. */
 static int find_shared(trs_plan *p, const trs_options *opt)
 {
-    const trs_solver *s = trs_solver_of_option(true, TRS_ON_CUDA);
+    const trs_solver *first = shared_solver(NULL), *s = shared_solver(opt->solver);
     char why[200];
     const int rc = check_shared(p, opt);
     if (rc) return rc;
-    if (!s) return trs_fail(TRS_ESUPPORT, "this build solves on one device only");
-    if (opt->solver && strcmp(opt->solver, s->name))
+    if (!first) return trs_fail(TRS_ESUPPORT, "this build solves on one device only");
+    if (!s)
         return trs_fail(TRS_EARG, "%.60s does not solve on several devices, %s does", opt->solver,
-                        s->name);
+                        first->name);
     for (int k = 0; k < p->ctx.device_count; k++)
         if (!trs_solver_available(s, p->ctx.devices[k], why, sizeof why))
             return trs_fail(TRS_EDEVICE, "%s cannot run there: %s", s->name, why);

@@ -226,8 +226,9 @@ int trs_check_fit(const trs_solver *s, const trs_prospect *p); /* TRS_OK, or TRS
 #undef TRS_SOLVER
 const trs_solver *trs_solver_at(int k);               /* NULL past the end */
 const trs_solver *trs_solver_named(const char *name); /* NULL: none */
-/* That of trs_options.devices if several, else that of trs_options.sweeps; NULL: this build has none there. */
-const trs_solver *trs_solver_of_option(bool several, trs_place place);
+/* Number k = 0, 1, ... of those of trs_options.devices if several, else of trs_options.sweeps; NULL: this build has no more
+ * there. */
+const trs_solver *trs_solver_of_option(bool several, trs_place place, int k);
 int trs_solver_available(const trs_solver *s, int device, char *why, size_t size);
 
 /* ---- building one, for a plan or for another solver ---------------------------------------------- */

@@ -33,11 +33,15 @@ const trs_solver *trs_solver_named(const char *name)
     return NULL;
 }
 
-const trs_solver *trs_solver_of_option(bool several, trs_place place)
+static bool is_of_option(const trs_solver *s, bool several, trs_place place)
 {
-    for (int k = 0; k < COUNT; k++)
-        if (!is_listed(table[k]) && table[k]->several == several && table[k]->place == place)
-            return table[k];
+    return !is_listed(s) && s->several == several && s->place == place;
+}
+
+const trs_solver *trs_solver_of_option(bool several, trs_place place, int k)
+{
+    for (int i = 0; i < COUNT; i++)
+        if (is_of_option(table[i], several, place) && k-- == 0) return table[i];
     return NULL;
 }
 

@@ -2,12 +2,14 @@
  *
  *     make tests/peers/two && tests/peers/two grid7:100,1 grid7:200,1 grid7:200,32
  *
- * An argument is a problem of trisolve-gen, whose lower triangle is solved with, and a number of columns.  Each line of the
- * output is a plan: what the library chooses for one device; cuda-peers with one part, and with two, with B and X on device
- * 0 and split by rows; and what it chooses for two.  Times are medians by events on a stream of device 0; `error` is the
+ * An argument is a problem of trisolve-gen, or a file in its binary form, whose lower triangle is solved with, a number of
+ * columns, and T for the transpose.  Each line of the output is a plan: what the library chooses for one device; cuda-peers
+ * with one part, and with two, with B and X on device 0 and split by rows; cuda-subtrees; and what it chooses for two.  Those
+ * that are not for the problem have no line.  Times are medians by events on a stream of device 0; `error` is the
  * largest difference of x from that of the first plan, over 1 + |x|. */
 #include "config.h"
 
+#include "bin/common/binary.h"
 #include "bin/common/problems/problems.h"
 #include "split.h"
 #include "tests/common/report.h"
@@ -24,6 +26,7 @@ typedef struct problem {
     trs_mm mm;
     trs_mat L;
     int columns;
+    trs_op op;
     size_t bytes; /* of B, or X */
     double *b, *x, *first;
 } problem;
@@ -70,7 +73,7 @@ static float time_solves(const trs_plan *p, problem *q, const void *b, void *x)
     const trs_exec exec = {.stream = s, .work = work};
     for (int k = 0; k < WARM + TIMES; k++) {
         need_cuda(cudaEventRecord(begin, s), "record");
-        need(trs_solve(p, TRS_N, q->columns, b, q->L.n, x, q->L.n, &exec), "solve");
+        need(trs_solve(p, q->op, q->columns, b, q->L.n, x, q->L.n, &exec), "solve");
         need_cuda(cudaEventRecord(end, s), "record");
         need_cuda(cudaEventSynchronize(end), "solve");
         if (k >= WARM) need_cuda(cudaEventElapsedTime(&ms[k - WARM], begin, end), "time");
@@ -90,7 +93,7 @@ static double difference(const problem *q)
     return most;
 }
 
-/* Returns the time, or 0 where a split was wanted and could not be made. */
+/* Returns the time, or 0 where a split was wanted and could not be made, or the solver is not for the problem. */
 static float one_plan(problem *q, const char *where, trs_options opt, float one)
 {
     const bool splits = *where == 's';
@@ -100,8 +103,11 @@ static float one_plan(problem *q, const char *where, trs_options opt, float one)
     trs_info info;
     const double used0 = used(0), used1 = opt.device_count > 1 ? used(1) : 0;
     opt.device = TRS_CUDA(0), opt.nrhs = q->columns, opt.solves = TRS_SOLVES_MANY;
+    opt.ops = 1u << q->op;
     need(trs_plan_create(&p, &q->L, &opt), "create");
-    need(trs_plan_analyse(p), "analyse");
+    const int rc = trs_plan_analyse(p);
+    if (rc == TRS_ESUPPORT) return trs_plan_destroy(p), 0;
+    need(rc, "analyse");
     const double more0 = used(0) - used0, more1 = opt.device_count > 1 ? used(1) - used1 : 0;
     if (splits) {
         b = split_new(q->bytes, q->bytes / 2), x = split_new(q->bytes, q->bytes / 2);
@@ -115,9 +121,10 @@ static float one_plan(problem *q, const char *where, trs_options opt, float one)
     const float ms = time_solves(p, q, at_b, at_x);
     if (one == 0) memcpy(q->first, q->x, q->bytes);
     need(trs_plan_info(p, &info), "info");
-    printf("%s,%lld,%d,%s,%lld,%s,%.4f,%.3f,%.2f,%.2f,%.1e\n", q->name, (long long)info.levels,
-           q->columns, info.solver, (long long)(opt.device_count ? opt.device_count : 1), where, ms,
-           one > 0 ? one / ms : 1., more0 / 1e9, more1 / 1e9, difference(q));
+    printf("%s%s,%lld,%d,%s,%lld,%s,%.4f,%.3f,%.2f,%.2f,%.1e\n", q->name, q->op ? " T" : "",
+           (long long)info.levels, q->columns, info.solver,
+           (long long)(opt.device_count ? opt.device_count : 1), where, ms, one > 0 ? one / ms : 1.,
+           more0 / 1e9, more1 / 1e9, difference(q));
     fprintf(stderr, "%s: %s\n", where, info.reason);
     fflush(stdout);
     if (splits) split_free(&b), split_free(&x);
@@ -131,8 +138,9 @@ static void one_problem(char *name)
     static const int both[] = {TRS_CUDA(0), TRS_CUDA(1)};
     problem q = {.name = name, .columns = 1};
     char *comma = strchr(name, ',');
-    if (comma) *comma = 0, q.columns = atoi(comma + 1);
-    need(problem_named(name, &q.mm), name);
+    if (comma)
+        *comma = 0, q.columns = atoi(comma + 1), q.op = strchr(comma + 1, 'T') ? TRS_T : TRS_N;
+    need(binary_is(name) ? binary_read(name, 0, &q.mm) : problem_named(name, &q.mm), name);
     q.L = (trs_mat){.n = q.mm.rows,
                     .nnz = q.mm.nnz,
                     .ptr = q.mm.ptr,
@@ -150,6 +158,8 @@ static void one_problem(char *name)
     opt.device_count = 2;
     one_plan(&q, "first", opt, one);
     if (q.columns == 1) one_plan(&q, "split", opt, one);
+    opt.solver = "cuda-subtrees";
+    one_plan(&q, "first", opt, one);
     opt.solver = NULL;
     one_plan(&q, "chosen", opt, one);
     free(q.b), free(q.x), free(q.first);

@@ -199,7 +199,7 @@ static void test_host(void **state)
 /* Skip if there is no device. */
 static void begin_on_device(void)
 {
-    const trs_solver *s = trs_solver_of_option(false, TRS_ON_CUDA);
+    const trs_solver *s = trs_solver_of_option(false, TRS_ON_CUDA, 0);
     char why[200];
     if (!s || !trs_solver_available(s, 0, why, sizeof why)) skip();
     there = true;
@@ -497,7 +497,7 @@ static void test_not_listed(void **state)
     for (; trs_solver_get(k, &info) == TRS_OK; k++) assert_null(strstr(info.name, "sweeps"));
     assert_true(k > 3);
     assert_null(trs_solver_named("cuda-sweeps"));
-    assert_non_null(trs_solver_of_option(false, TRS_ON_CPU));
+    assert_non_null(trs_solver_of_option(false, TRS_ON_CPU, 0));
 }
 
 /* ---- memory ----------------------------------------------------------------------------------------- */

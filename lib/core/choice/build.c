@@ -99,22 +99,43 @@ static void share(trs_plan *p, const trs_solver *several, const trs_cost *c, con
                  1e3 * c->latency);
 }
 
-/* Keep the solver that cuts the triangle over devices, or take the best one of the first device. */
+/* What the best solver of several devices is predicted to take, in *c; NULL: none is for this triangle, and why the first one
+ * is not. */
+static const trs_solver *best_shared(trs_plan *p, const trs_prospect *s, trs_cost *c,
+                                     const char **why)
+{
+    const trs_solver *best = NULL, *other;
+    double least = INFINITY;
+    for (int k = 0; (other = trs_solver_of_option(true, TRS_ON_CUDA, k)) != NULL; k++) {
+        trs_cost cost;
+        const char *refused;
+        const double t =
+            trs_predict(s, &p->ctx.machine, other, NULL, p->on_device, &cost, &refused);
+        if (k == 0) *why = refused;
+        if (refused || (best && !(t < least))) continue;
+        best = other;
+        least = t;
+        *c = cost;
+        *why = NULL;
+    }
+    return best;
+}
+
+/* Keep a solver that cuts the triangle over devices, or take the best one of the first device. */
 static int weigh(trs_plan *p, const trs_prospect *s)
 {
-    const trs_solver *const several = p->solver;
-    const char *why;
-    trs_cost c;
-    trs_predict(s, &p->ctx.machine, several, NULL, p->on_device, &c, &why);
+    const char *why = NULL;
+    trs_cost c = {0};
+    const trs_solver *const several = best_shared(p, s, &c, &why);
     const int rc = choose_among_all(p, s);
     const bool none = rc == TRS_ESUPPORT && !p->candidates;
-    if (rc && (!none || why)) return rc;
+    if (rc && (!none || !several)) return rc;
     const double one = p->info.predicted;
     if (none) {
         trs_forget();
         trs_describe_shape(p->reason, sizeof p->reason, &s->shape);
     }
-    if (why) trs_plan_say(p, "; on one device: %s", why);
+    if (!several) trs_plan_say(p, "; on one device: %s", why);
     else if (none || !fits_one(p, s)) share(p, several, &c, "too large for one device, ");
     else if (c.latency > LATENCIES * one)
         trs_plan_say(p, "; on one device: the levels alone take %.2g ms on several",
