@@ -6,10 +6,12 @@
  * and transposed, as op = T has it, has its parents in rows: the last entry left of the diagonal.
  *
  * The search begins with the roots, and opens the heaviest subtree again and again: its root goes to the top, its children become
- * subtrees.  It ends when the subtrees can be dealt to the parts evenly, the heaviest first, each to the part that has
- * least.  Any other triangle may have entries that are in no ancestor's row: then there is no cut.
+ * subtrees.  After each step the subtrees can be dealt to the parts, the heaviest first, each to the part that has least.  The
+ * cut is made after the step where the largest part and the top together have the fewest entries, since one is solved after
+ * the other.  Any other triangle may have entries that are in no ancestor's row: then rows go to the top until no two parts
+ * are coupled, and the cut may not be worth it any more.
  *
- * Time: O(nnz), and a sort of some hundred subtrees for each one that is opened. */
+ * Time: O(nnz), and a sort of the subtrees for each one that is opened, at most 2048 times. */
 #include "config.h"
 
 #include "cut.h"
@@ -18,11 +20,12 @@
 #include <string.h>
 
 enum {
-    MOST_SUBTREES = 64, /* for each part: where so many are uneven, a cut would be of dust */
-    MOST_TOP = 2,       /* the top has at most 1 / MOST_TOP of the entries */
-    LEAST_ROWS = 2      /* of a part */
+    MOST_SUBTREES = 2048, /* the search ends where there are more */
+    MOST_TOP = 2,         /* or where the top has more than 1 / MOST_TOP of the entries */
+    LEAST_ROWS = 2        /* of a part */
 };
-static const double EVEN = 1.1; /* the heaviest part has so much more than the mean, at most */
+static const double WORTH =
+    0.9; /* the largest part and the top have at most so much of the entries */
 
 typedef struct subtree {
     int32_t root;
@@ -98,12 +101,20 @@ static bool add_tree(search *s, int32_t root)
     return true;
 }
 
+/* A total order, so that a second search takes the same steps. */
+static int heavier(const void *a, const void *b)
+{
+    const subtree *x = a, *y = b;
+    if (x->weight != y->weight) return x->weight < y->weight ? 1 : -1;
+    return (x->root > y->root) - (x->root < y->root);
+}
+
 /* The root of the heaviest subtree goes to the top, its children are subtrees from now on. */
 static bool open_heaviest(search *s)
 {
     int most = 0;
     for (int k = 1; k < s->trees; k++)
-        if (s->tree[k].weight > s->tree[most].weight) most = k;
+        if (heavier(&s->tree[k], &s->tree[most]) < 0) most = k;
     int32_t root = s->tree[most].root;
     s->tree[most] = s->tree[--s->trees];
     for (;;) { /* down a chain at once */
@@ -119,17 +130,10 @@ static bool open_heaviest(search *s)
     return s->top <= s->all / MOST_TOP;
 }
 
-static int heavier(const void *a, const void *b)
-{
-    const subtree *x = a, *y = b;
-    if (x->weight != y->weight) return x->weight < y->weight ? 1 : -1;
-    return (x->root > y->root) - (x->root < y->root);
-}
-
-/* Deals the subtrees to the parts.  Returns the entries of the largest part; -1: they are not even. */
+/* Deals the subtrees to the parts.  Returns the entries of the largest part; -1: there are fewer subtrees than parts. */
 static int64_t deal(search *s)
 {
-    int64_t has[TRS_MOST_DEVICES] = {0}, sum = 0, most = 0;
+    int64_t has[TRS_MOST_DEVICES] = {0}, most = 0;
     if (s->trees < s->parts) return -1;
     qsort(s->tree, (size_t)s->trees, sizeof *s->tree, heavier);
     for (int k = 0; k < s->trees; k++) {
@@ -138,42 +142,87 @@ static int64_t deal(search *s)
             if (has[p] < has[least]) least = p;
         s->part[s->tree[k].root] = (int8_t)least;
         has[least] += s->tree[k].weight;
-        sum += s->tree[k].weight;
+        if (has[least] > most) most = has[least];
     }
-    for (int p = 0; p < s->parts; p++)
-        if (has[p] > most) most = has[p];
-    return (double)most * s->parts <= EVEN * (double)sum ? most : -1;
+    return most;
 }
 
-/* The parts of all rows.  false: some entry is not in the row, or column, of an ancestor. */
-static bool spread(search *s, bool top_first)
+/* The parts of all rows by the tree. */
+static void spread(search *s, bool top_first)
 {
-    const trs_tri *L = s->L;
-    for (int32_t k = L->n - 1; k >= 0; k--) {
+    for (int32_t k = s->L->n - 1; k >= 0; k--) {
         const int32_t j = climbing(s, top_first, k);
         if (s->part[j] < 0) s->part[j] = s->part[s->parent[j]];
     }
-    for (int32_t i = 0; i < L->n; i++)
+}
+
+/* Moves rows to the top so that no two parts are coupled, and the top needs no part, or no part that needs it comes before it.
+ * Heads first, row i goes there if it needs another part, or the top; and so do all that need row i, which come later.  Top
+ * first, row j goes there if another part needs it, or the top; and so do all that row j needs, which come before. */
+static void part_ways(search *s, bool top_first)
+{
+    const trs_tri *L = s->L;
+    const int8_t top = (int8_t)s->parts;
+    for (int32_t k = 0; k < L->n; k++) {
+        const int32_t i = climbing(s, top_first, k);
         for (int64_t p = L->ptr[i]; p < L->ptr[i + 1]; p++) {
-            const int8_t here = s->part[i], there = s->part[L->idx[p]];
-            if (here != there && (top_first ? there : here) != s->parts) return false;
+            const int32_t j = L->idx[p];
+            if (s->part[i] != s->part[j]) s->part[top_first ? j : i] = top;
         }
-    return true;
+    }
+}
+
+/* The shares of the largest part and of the top; an entry that couples a part to the top counts for the part. */
+static bool weigh(const search *s, trs_subtrees *cut)
+{
+    const trs_tri *L = s->L;
+    int64_t has[TRS_MOST_DEVICES + 1] = {0}, most = 0;
+    for (int32_t i = 0; i < L->n; i++)
+        for (int64_t p = L->ptr[i]; p < L->ptr[i + 1]; p++)
+            has[s->part[cut->top_first ? i : L->idx[p]]]++;
+    for (int p = 0; p < s->parts; p++)
+        if (has[p] > most) most = has[p];
+    cut->largest = (double)most / (double)s->all;
+    cut->top = (double)has[s->parts] / (double)s->all;
+    return cut->largest + cut->top < WORTH;
+}
+
+/* Begins with the roots.  false: there are too many. */
+static bool begin(search *s, bool top_first)
+{
+    make_tree(s, top_first);
+    for (int32_t k = 0; k < s->L->n; k++)
+        if (s->parent[k] < 0 && !add_tree(s, k)) return false;
+    return s->trees > 0;
+}
+
+/* After how many steps the cut is best; -1: it never is worth it. */
+static int best_step(search *s)
+{
+    int64_t least = (int64_t)(WORTH * (double)s->all);
+    int best = -1;
+    for (int step = 0;; step++) {
+        const int64_t most = deal(s);
+        if (most >= 0 && most + s->top < least) {
+            least = most + s->top;
+            best = step;
+        }
+        if (!s->trees || !open_heaviest(s)) return best;
+    }
 }
 
 static bool search_tree(search *s, bool top_first, trs_subtrees *cut)
 {
-    int64_t most = -1;
-    make_tree(s, top_first);
-    for (int32_t k = 0; k < s->L->n; k++)
-        if (s->parent[k] < 0 && !add_tree(s, k)) return false;
-    while ((most = deal(s)) < 0)
-        if (!s->trees || !open_heaviest(s)) return false;
+    if (!begin(s, top_first)) return false;
+    const int steps = best_step(s);
+    if (steps < 0 || !begin(s, top_first)) return false;
+    for (int k = 0; k < steps; k++) (void)open_heaviest(s); /* true, as before */
     cut->parts = s->parts;
     cut->top_first = top_first;
-    cut->largest = (double)most / (double)s->all;
-    cut->top = (double)s->top / (double)s->all;
-    return spread(s, top_first);
+    (void)deal(s);
+    spread(s, top_first);
+    part_ways(s, top_first);
+    return weigh(s, cut);
 }
 
 /* Rows by parts, each ascending. */
@@ -201,7 +250,7 @@ static bool search_new(search *s, const trs_operator *op)
     const int64_t n = op->tri.n;
     s->L = &op->tri;
     s->parts = op->ctx->device_count;
-    s->room = MOST_SUBTREES * s->parts;
+    s->room = MOST_SUBTREES;
     s->parent = trs_alloc(mem, n, sizeof *s->parent);
     s->child = trs_alloc(mem, n, sizeof *s->child);
     s->next = trs_alloc(mem, n, sizeof *s->next);

@@ -430,7 +430,7 @@ static const char *estimate(const trs_prospect *p, const trs_instance *, const t
 {
     const trs_subtrees *cut =
         (const trs_subtrees *)trs_prospect_analysis(p, &trs_subtrees_analysis, true);
-    if (!cut) return "no cut into subtrees is even";
+    if (!cut) return "no cut into subtrees is worth it";
     const char *why = trs_solver_supernodal.estimate(p, NULL, m, c);
     if (why) return why;
     c->bytes *= cut->largest + cut->top;

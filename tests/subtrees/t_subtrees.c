@@ -164,7 +164,7 @@ static int *check_parts(const factor *L, const trs_subtrees *cut)
         assert_at_most((double)has[p], cut->largest * (double)L->ptr[L->n] + 0.5);
     }
     assert_at_most(fabs((double)has[cut->parts] / (double)L->ptr[L->n] - cut->top), 1e-12);
-    assert_at_most(cut->largest * cut->parts + cut->top, 1.1);
+    assert_at_most(cut->largest + cut->top, 0.9);
     return part;
 }
 
@@ -263,15 +263,18 @@ static void test_no_cut(void **state)
     (void)state;
     random_t r = {12};
     factor L = factor_new(9, &r), chain = chain_new(1000, 1), two = chain_new(1000, 2);
-    factor many = chain_new(1000, 500), one = {1, (int64_t[]){0, 1}, (int32_t[]){0}, (zz[]){1}};
+    factor many = chain_new(5000, 2500), forest = chain_new(1000, 500),
+           one = {1, (int64_t[]){0, 1}, (int32_t[]){0}, (zz[]){1}};
     assert_false(is_cut(&L, 1));
     assert_true(is_cut(&L, 2));
     assert_false(is_cut(&chain, 2));
     assert_true(is_cut(&two, 2));
-    assert_false(is_cut(&two, 3));  /* two trees without a fork */
+    assert_false(is_cut(&two, 3)); /* two trees without a fork */
+    assert_true(is_cut(&forest, 2));
     assert_false(is_cut(&many, 2)); /* dust */
     assert_false(is_cut(&one, 2));
-    factor_free(&L), factor_free(&chain), factor_free(&two), factor_free(&many);
+    factor_free(&L), factor_free(&chain), factor_free(&two), factor_free(&many),
+        factor_free(&forest);
 }
 
 /* An entry that joins two subtrees below the top is no reason to mix them up: there is no cut, or another one. */
