@@ -399,8 +399,9 @@ static int fill(trs_context *ctx, const making &m, trs_flow *f)
 trs_pattern trs_pattern_of(const trs_operator *op)
 {
     const trs_device_view *d = &op->device;
-    return {op->tri.n, op->lv.count,           op->tri.nnz, d->ptr, d->idx,
-            d->level,  op->statistics.longest, false};
+    const bool scattered = op->samples.known && op->samples.irregular > 0.5;
+    return {op->tri.n, op->lv.count,           op->tri.nnz, d->ptr,   d->idx,
+            d->level,  op->statistics.longest, false,       scattered};
 }
 
 int trs_flow_make(trs_context *ctx, const trs_pattern *t, trs_flow *f)
@@ -408,6 +409,7 @@ int trs_flow_make(trs_context *ctx, const trs_pattern *t, trs_flow *f)
     memset(f, 0, sizeof *f);
     if (t->n == 0) return TRS_OK;
     f->wide = t->parted || trs_flow_is_wide(t->n, t->levels, t->longest);
+    f->scattered = t->scattered;
     const bool cuts = t->longest == 0 || t->longest > 2 * PARTIAL + 1;
     const int64_t most = t->n + (cuts ? t->nnz / PARTIAL : 0);
     if (most > INT32_MAX - 64) return trs_fail(TRS_ESUPPORT, "too many nodes for 32 bits");

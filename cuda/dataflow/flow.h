@@ -58,6 +58,7 @@ static inline bool trs_flow_is_wide(int64_t n, int64_t levels, int64_t longest)
 typedef struct trs_flow {
     int32_t nodes, tasks, levels;
     bool wide;         /* every task has one lane a node, no row is cut, operands are sorted */
+    bool scattered;    /* as the pattern says */
     int32_t most;      /* wide: operands of the task that has most of them */
     int64_t nnz;       /* operands of all nodes */
     int64_t *ptr;      /* [nodes+1] operands of node k: ptr[k] .. ptr[k+1]-1 */
@@ -83,6 +84,8 @@ typedef struct trs_pattern {
     const int32_t *level; /* [n] of each row */
     int64_t longest; /* entries of the longest row; 0: not known, as after a rewriting of levels */
     bool parted;     /* a part of a triangle (cuda/peers), whose flow is always wide */
+    bool
+        scattered; /* most entries are in columns near which the row before has none, as far as that is known */
 } trs_pattern;
 
 /* Of an operator whose pattern and levels are on the device (trs_operator_device). */

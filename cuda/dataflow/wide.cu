@@ -46,7 +46,7 @@ static __global__ void __launch_bounds__(THREADS + COPIERS * WARP, 2)
 template <class T> static auto kernel_for(const trs_flow *f)
 {
     if constexpr (sizeof(T) <= 8)
-        if (most_blocks(f) == 1) return wide_kernel<T, true>;
+        if (!has_short_rows(f)) return wide_kernel<T, true>;
     return wide_kernel<T, false>;
 }
 

@@ -369,10 +369,17 @@ template <class K> static size_t warp_bytes(const trs_flow *f)
     return STAGES * stage<K>::bytes(room_of(f));
 }
 
-/* Blocks of an SM.  Where rows are long, more warps than those of one block hurt: their looks slow down the others. */
+/* Do most rows have one batch of operands? */
+static bool has_short_rows(const trs_flow *f)
+{
+    return f->most <= BATCH * WARP;
+}
+
+/* Blocks of an SM.  Where rows are long, or a look of a warp touches a sector for each lane, more warps than those of one block
+ * hurt: their looks slow down the others. */
 static int most_blocks(const trs_flow *f)
 {
-    return f->most <= BATCH * WARP ? 3 : 1;
+    return has_short_rows(f) && !f->scattered ? 3 : 1;
 }
 
 struct wide_launch {

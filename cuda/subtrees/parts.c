@@ -1,8 +1,10 @@
-/* parts.c: the triangles of the parts: rows of the whole, beside or above rows of the identity.
+/* parts.c: the triangles of the parts: rows of the whole, beside or above rows that only pass on what comes from them.
  *
  *     heads first    [ Hk    ]      top first    [ I     ]      the top    [ C ]
  *                    [ Bk  I ]                   [ Bk Hk ]
- */
+ *
+ * I has the pattern of C, with zeros: then its rows are in supernodes, as those of C are, and the rows of Bk with them.  One by
+ * one they took cuda-supernodal twice as long. */
 #include "config.h"
 
 #include "parts.h"
@@ -13,10 +15,11 @@
 
 #include <string.h>
 
-/* Rows of `left`, if there is one, and to their right those of `right`, or of the identity; its columns begin at `shift`. */
+/* Rows of `left`, if there is one, and to their right those of `right`, whose columns begin at `shift`. */
 typedef struct strip {
     const trs_picked *left, *right;
     int32_t rows, shift;
+    bool unit; /* right is I, with this pattern */
 } strip;
 
 static int64_t length(const trs_picked *a, int32_t i)
@@ -26,7 +29,7 @@ static int64_t length(const trs_picked *a, int32_t i)
 
 static int64_t entries_of(const strip *s)
 {
-    int64_t sum = s->right ? 0 : s->rows;
+    int64_t sum = 0;
     for (int32_t i = 0; i < s->rows; i++) sum += length(s->left, i) + length(s->right, i);
     return sum;
 }
@@ -47,12 +50,9 @@ static void put_strip(const strip *s, int32_t first, trs_subtree_tri *to)
     int64_t *ptr = to->tri.ptr + first;
     for (int32_t i = 0; i < s->rows; i++) {
         int64_t q = put(s->left, i, 0, ptr[i], to);
-        q = put(s->right, i, s->shift, q, to);
-        if (!s->right) {
-            to->tri.idx[q] = s->shift + i;
-            to->src[q++] = -1;
-        }
-        ptr[i + 1] = q;
+        ptr[i + 1] = put(s->right, i, s->shift, q, to);
+        for (; s->unit && q < ptr[i + 1]; q++)
+            to->src[q] = to->tri.idx[q] == s->shift + i ? TRS_SUBTREE_ONE : TRS_SUBTREE_ZERO;
     }
 }
 
@@ -83,19 +83,23 @@ int trs_subtree_tri_make(trs_context *ctx, const trs_tri *T, const trs_subtrees 
     const trs_pick own = {cut->row, number, begin, end, begin, end};
     const trs_pick under = {cut->row, number, from, n, begin, end};
     const trs_pick beside = {cut->row, number, begin, end, from, n};
-    trs_picked H = {0}, B = {0};
+    const trs_pick corner = {cut->row, number, from, n, from, n};
+    trs_picked H = {0}, B = {0}, C = {0};
     int rc = trs_pick_rows(ctx, T, &own, &H);
     if (!rc && !is_top) rc = trs_pick_rows(ctx, T, top_first ? &beside : &under, &B);
-    const strip none = {.rows = 0}, identity = {.rows = top}, head = {.right = &H, .rows = rows};
+    if (!rc && !is_top) rc = trs_pick_rows(ctx, T, &corner, &C);
+    const strip none = {.rows = 0}, head = {.right = &H, .rows = rows};
+    const strip unit = {.right = &C, .rows = top, .unit = true};
     const strip coupled = {.left = &B, .right = &H, .rows = rows, .shift = top};
-    const strip sums = {.left = &B, .rows = top, .shift = rows};
+    const strip sums = {.left = &B, .right = &C, .rows = top, .shift = rows, .unit = true};
     *part = (trs_subtree_tri){.rows = rows, .at = !is_top && top_first ? top : 0};
     if (rc) {
     } else if (is_top) rc = join(ctx, T->dtype, &head, &none, part);
-    else if (top_first) rc = join(ctx, T->dtype, &identity, &coupled, part);
+    else if (top_first) rc = join(ctx, T->dtype, &unit, &coupled, part);
     else rc = join(ctx, T->dtype, &head, &sums, part);
     trs_picked_free(ctx, &H);
     trs_picked_free(ctx, &B);
+    trs_picked_free(ctx, &C);
     return rc;
 }
 
@@ -112,8 +116,10 @@ static void take_some(void *user, int64_t begin, int64_t end)
 {
     const taking *k = user;
     for (int64_t e = begin; e < end; e++) {
-        const char *from = k->src[e] < 0 ? k->one : k->val + (size_t)k->src[e] * k->size;
-        memcpy(k->to + (size_t)e * k->size, from, k->size);
+        char *to = k->to + (size_t)e * k->size;
+        if (k->src[e] == TRS_SUBTREE_ZERO) memset(to, 0, k->size);
+        else if (k->src[e] == TRS_SUBTREE_ONE) memcpy(to, k->one, k->size);
+        else memcpy(to, k->val + (size_t)k->src[e] * k->size, k->size);
     }
 }
 

@@ -4,10 +4,13 @@
 
 #include "cut.h"
 
-/* H of a part with its coupling B to the top, and ones in the rows of the top; or C of the top. */
+/* Entries of I, which are none of the whole. */
+enum { TRS_SUBTREE_ONE = -1, TRS_SUBTREE_ZERO = -2 };
+
+/* H of a part with its coupling B to the top, and I in the place of C; or C of the top. */
 typedef struct trs_subtree_tri {
     trs_tri tri;      /* without values */
-    int64_t *src;     /* [nnz] the entry of the whole that each entry is; -1: a one */
+    int64_t *src;     /* [nnz] the entry of the whole that each entry is, or one of the above */
     int32_t rows, at; /* of H or C; the first of them */
 } trs_subtree_tri;
 

@@ -8,8 +8,8 @@
  *                    [ B1  H1      ]      then each, at the same time         [ I     ]         [ x_C ]
  *                    [ B2      H2  ]                                          [ Bk Hk ] [ . ] = [ b_k ]
  *
- * cut.c finds the parts.  Each of these triangles is an operator of its own, solved by cuda-supernodal, for which the rows of
- * Bk are part of the supernodes of Hk; so the products cost what they cost in the whole.
+ * cut.c finds the parts.  Each of these triangles is an operator of its own, solved by cuda-supernodal.  I has zeros where C has
+ * entries, so that rows of I, and of Bk, are in the same supernodes as those of C.
  *
  * Order of a solve, heads first, where m_k is memory of the first device and y_k of device k:
  *
@@ -423,17 +423,18 @@ static int solve(const trs_instance *inst, const trs_job *job)
 
 /* ---- what it takes ------------------------------------------------------------------------------------------ */
 
-/* That of cuda-supernodal, with the bytes of the largest part and of the top.  The way up the tree is as long as without a
- * cut. */
+/* That of cuda-supernodal, with the bytes of the largest part and of the top, which is read twice.  The way up the tree is as
+ * long as without a cut. */
 static const char *estimate(const trs_prospect *p, const trs_instance *, const trs_machine *m,
                             trs_cost *c)
 {
     const trs_subtrees *cut =
         (const trs_subtrees *)trs_prospect_analysis(p, &trs_subtrees_analysis, true);
     if (!cut) return "no cut into subtrees is worth it";
+    if (p->shape.nrhs > 1 && p->effort != TRS_NEED) return "subtrees are for one right-hand side";
     const char *why = trs_solver_supernodal.estimate(p, NULL, m, c);
     if (why) return why;
-    c->bytes *= cut->largest + cut->top;
+    c->bytes *= cut->largest + 2 * cut->top;
     c->sync = 2 * c->sync + (double)(3 + 2 * cut->parts) * m->gpu_launch;
     return NULL;
 }
@@ -443,11 +444,11 @@ static int64_t bytes(const trs_prospect *p)
 {
     const trs_subtrees *cut =
         (const trs_subtrees *)trs_prospect_analysis(p, &trs_subtrees_analysis, true);
-    const double share = cut ? cut->largest + cut->top : 1;
+    const double share = cut ? cut->largest + 2 * cut->top : 1;
     return (int64_t)((double)trs_solver_supernodal.bytes(p) * share) + p->shape.n * 8;
 }
 
-/* "; subtrees of 129024 and 129024 rows, 4096 above them" */
+/* "; 2 parts, 4096 rows above them" */
 static void describe(const trs_prospect *p, char *text, size_t size)
 {
     const trs_subtrees *cut =
