@@ -89,10 +89,9 @@ inline int launch_together(const void *kernel, int blocks, int threads, const A 
     config.dynamicSmemBytes = shared;
     config.stream = stream;
     config.attrs = attribute;
-    config.numAttrs = 1;
+    config.numAttrs = shared ? 2 : 1;
     attribute[1].id = cudaLaunchAttributePreferredSharedMemoryCarveout;
-    attribute[1].val.sharedMemCarveout = percent_shared(blocks, shared);
-    if (shared) config.numAttrs = 2;
+    if (shared) attribute[1].val.sharedMemCarveout = percent_shared(blocks, shared);
     return cuda_status(cudaLaunchKernelExC(&config, kernel, arguments),
                        "a kernel was not launched");
 }

@@ -11,7 +11,7 @@
  * the other.  Any other triangle may have entries that are in no ancestor's row: then rows go to the top until no two parts
  * are coupled, and the cut may not be worth it any more.
  *
- * Time: O(nnz), and a sort of the subtrees for each one that is opened, at most 2048 times. */
+ * Time: O(nnz), and a sort of at most 2048 subtrees for each one that is opened. */
 #include "config.h"
 
 #include "cut.h"
@@ -24,8 +24,8 @@ enum {
     MOST_TOP = 2,         /* or where the top has more than 1 / MOST_TOP of the entries */
     LEAST_ROWS = 2        /* of a part */
 };
-static const double WORTH =
-    0.9; /* the largest part and the top have at most so much of the entries */
+/* the largest part and the top have less than so much of the entries */
+static const double WORTH = 0.9;
 
 typedef struct subtree {
     int32_t root;

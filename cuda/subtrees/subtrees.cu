@@ -423,6 +423,17 @@ static int solve(const trs_instance *inst, const trs_job *job)
 
 /* ---- what it takes ------------------------------------------------------------------------------------------ */
 
+/* Parts of the device that has most of them, one after the other. */
+static int busiest(const trs_prospect *p, const trs_subtrees *cut)
+{
+    int most = 1, run = 1;
+    for (int k = 1; p->ctx && k < cut->parts; k++) {
+        run = p->ctx->devices[k] == p->ctx->devices[k - 1] ? run + 1 : 1;
+        most = max(most, run);
+    }
+    return most;
+}
+
 /* That of cuda-supernodal, with the bytes of the largest part and of the top, which is read twice.  The way up the tree is as
  * long as without a cut. */
 static const char *estimate(const trs_prospect *p, const trs_instance *, const trs_machine *m,
@@ -434,8 +445,10 @@ static const char *estimate(const trs_prospect *p, const trs_instance *, const t
     if (p->shape.nrhs > 1 && p->effort != TRS_NEED) return "subtrees are for one right-hand side";
     const char *why = trs_solver_supernodal.estimate(p, NULL, m, c);
     if (why) return why;
-    c->bytes *= cut->largest + 2 * cut->top;
-    c->sync = 2 * c->sync + (double)(3 + 2 * cut->parts) * m->gpu_launch;
+    const int rounds = busiest(p, cut);
+    c->bytes *= rounds * (cut->largest + cut->top) + cut->top;
+    c->latency *= rounds;
+    c->sync = (1 + rounds) * c->sync + (double)(3 + 2 * cut->parts) * m->gpu_launch;
     return NULL;
 }
 
