@@ -216,7 +216,7 @@ static void check_device(const rewriting *w)
     void *const level = put(&ctx, t->level, t->n, sizeof *t->level);
     void *const val = put(&ctx, t->val, t->nnz, sizeof *t->val), *from = val;
     void *const growth = put(&ctx, &zero, 1, sizeof zero);
-    trs_pattern p = {t->n, t->levels, t->nnz, ptr, idx, level, 0, false};
+    trs_pattern p = {t->n, t->levels, t->nnz, ptr, idx, level, 0, false, false};
     assert_int_equal(merge_survey_new(&ctx, p.levels, &survey), TRS_OK);
     for (int k = 0, odd = 1; k < MERGE_PASSES; k++, odd = !odd) {
         merge_pass *m = &pass[k];
