@@ -454,7 +454,8 @@ typedef struct trs_options {
      *   33 entries.  For an upper triangle, and for TRS_T and TRS_H of a lower one, part 0 has the
      *   last rows.  The devices need peer access to one another.
      * If the first device is predicted to be as fast alone, and has the memory, the plan stays
-     * there; trs_info.reason tells.  With solver = one of these names it is cut in any case.
+     * there; trs_info.reason tells.  With solver = one of these names it is cut in any case, or
+     * analyse returns TRS_ESUPPORT.
      * device is TRS_HOST or the first of the list.  B and X are where the first device can access
      * them.  If a range of addresses is split over devices, and all of them can access it,
      * cuda-peers uses the rows that each device has in place.  A device that is named twice has two

@@ -9,6 +9,8 @@
  *        operands are sorted    The last batch of a row has the operands that come last.  Rows end together:
  *                               a shorter one begins later.  So warps wait in the last round; in those before
  *                               it, the operands are usually there.
+ *        looks come early       In rows of several batches, the first look at the next batch is under way while one
+ *                               is waited for.
  *        entries come early     They are copied into shared memory two tasks ahead, with b, without passing
  *                               through registers, and leave the L2 cache first: y stays in it.
  *        x is copied from y     by two more warps of each block, row after row, as y comes in: single stores all over

@@ -8,7 +8,7 @@ endif
 # tests
 if HAVE_CMOCKA
 check_PROGRAMS += tests/peers/t_peers
-tests_peers_t_peers_SOURCES = tests/peers/t_peers.c tests/peers/split.h
+tests_peers_t_peers_SOURCES = tests/peers/t_peers.c tests/peers/lists.h tests/peers/split.h
 endif
 
 # measures solves on two devices: doc/scale.md

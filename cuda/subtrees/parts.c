@@ -1,10 +1,10 @@
-/* parts.c: the triangles of the parts: rows of the whole, beside or above rows that only pass on what comes from them.
+/* parts.c: the triangles of the parts: rows of the whole, below or above rows that only pass on what comes from them.
  *
  *     heads first    [ Hk    ]      top first    [ I     ]      the top    [ C ]
  *                    [ Bk  I ]                   [ Bk Hk ]
  *
- * I has the pattern of C, with zeros: then its rows are in supernodes, as those of C are, and the rows of Bk with them.  One by
- * one they took cuda-supernodal twice as long. */
+ * I has the pattern of C, with zeros: then its rows are in supernodes, as those of C are, and the rows of Bk with them.  Else
+ * each would be a node of its own, with the entries of Bk one by one. */
 #include "config.h"
 
 #include "parts.h"
@@ -82,11 +82,11 @@ int trs_subtree_tri_make(trs_context *ctx, const trs_tri *T, const trs_subtrees 
     const int32_t rows = end - begin, from = cut->begin[cut->parts], top = n - from;
     const trs_pick own = {cut->row, number, begin, end, begin, end};
     const trs_pick under = {cut->row, number, from, n, begin, end};
-    const trs_pick beside = {cut->row, number, begin, end, from, n};
+    const trs_pick left_of = {cut->row, number, begin, end, from, n};
     const trs_pick corner = {cut->row, number, from, n, from, n};
     trs_picked H = {0}, B = {0}, C = {0};
     int rc = trs_pick_rows(ctx, T, &own, &H);
-    if (!rc && !is_top) rc = trs_pick_rows(ctx, T, top_first ? &beside : &under, &B);
+    if (!rc && !is_top) rc = trs_pick_rows(ctx, T, top_first ? &left_of : &under, &B);
     if (!rc && !is_top) rc = trs_pick_rows(ctx, T, &corner, &C);
     const strip none = {.rows = 0}, head = {.right = &H, .rows = rows};
     const strip unit = {.right = &C, .rows = top, .unit = true};

@@ -3,9 +3,8 @@
  * a serial substitution, after updates, on several streams, in graphs, with NaN in b, with one block, beside kernels that
  * have an SM or all, and with B and X that are split.  What cannot be cut is refused, and nothing lists the solver. */
 #include "tests/common/model.h"
-#include "tests/common/place.h"
+#include "tests/peers/lists.h"
 #include "tests/common/counter.h"
-#include "tests/common/device.h"
 
 #include <math.h>
 #include <time.h>
@@ -17,35 +16,13 @@
 
 /* ---- lists of devices -------------------------------------------------------------------------------- */
 
-typedef struct list {
-    int count, device[5];
-} list;
-
 static const list lists[] = {{1, {1}},    {2, {1, 1}},       {3, {1, 1, 1}},
                              {2, {1, 2}}, {4, {1, 1, 2, 2}}, {5, {1, 2, 2, 2, 2}}};
 enum { LISTS = sizeof lists / sizeof lists[0] };
 
-static int devices; /* of this machine, as reach as the tests use them */
-
-static bool is_here(const list *l)
-{
-    return l->device[l->count - 1] <= devices;
-}
-
 static trs_options options_of(const list *l)
 {
-    return (trs_options){.solver = "cuda-peers",
-                         .device = there ? l->device[0] : TRS_HOST,
-                         .devices = l->device,
-                         .device_count = l->count};
-}
-
-static void begin_on_device(void)
-{
-    char name[200];
-    if (!has_device()) skip();
-    there = true;
-    devices = trs_device_name(TRS_CUDA(1), name, sizeof name) ? 1 : 2;
+    return options_for(l, "cuda-peers");
 }
 
 /* ---- small triangles of all kinds ------------------------------------------------------------------------ */

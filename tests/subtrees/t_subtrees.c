@@ -1,16 +1,11 @@
 /* t_subtrees.c: factors that are cut into subtrees.  On the host: whether the parts are apart from one another and even, and
  * whether their triangles, solved by the test one after the other, give the x of the whole.  On devices: cuda-subtrees,
- * by parts that share a device, and by two devices where there are two, against a substitution by the test. */
+ * by parts that share a device, and by two devices if the machine has two, against a substitution by the test. */
 #include "tests/common/model.h"
-#include "tests/common/place.h"
+#include "tests/peers/lists.h"
 #include "tests/common/counter.h"
-#include "tests/common/device.h"
 
 #include "cuda/subtrees/parts.h"
-
-#ifdef HAVE_CUDA
-
-#endif
 
 #include <math.h>
 
@@ -191,28 +186,28 @@ static void solve_part(trs_context *ctx, const trs_operator *op, const trs_subtr
     trs_free(&ctx->mem, made.src);
 }
 
-static void check_cut(const factor *L, int devices, bool top_first, random_t *r)
+static void check_cut(const factor *L, int count, bool top_first, random_t *r)
 {
-    trs_context ctx = {.threads = 2, .nrhs = 1, .device_count = devices};
+    trs_context ctx = {.threads = 2, .nrhs = 1, .device_count = count};
     trs_operator op = operator_of(&ctx, L);
     const int n = L->n;
     const void *found;
     assert_int_equal(trs_operator_analysis(&op, &trs_subtrees_analysis, true, &found), TRS_OK);
     const trs_subtrees *cut = found;
     assert_non_null(cut);
-    assert_int_equal(cut->parts, devices);
+    assert_int_equal(cut->parts, count);
     assert_int_equal(cut->top_first, top_first);
     free(check_parts(L, cut));
-    const int from = cut->begin[devices];
+    const int from = cut->begin[count];
     int32_t *number = zeroed(n, sizeof *number);
     zz *x = zeroed(n, sizeof *x), *right = zeroed(n, sizeof *x), *top = zeroed(n, sizeof *x);
     for (int k = 0; k < n; k++) number[cut->row[k]] = k;
     for (int i = 0; i < n; i++) x[i] = right[i] = random_uniform(r);
     substitute(n, L->ptr, L->idx, L->val, right);
-    if (top_first) solve_part(&ctx, &op, cut, number, devices, x, top);
-    for (int k = 0; k < devices; k++) solve_part(&ctx, &op, cut, number, k, x, top);
+    if (top_first) solve_part(&ctx, &op, cut, number, count, x, top);
+    for (int k = 0; k < count; k++) solve_part(&ctx, &op, cut, number, k, x, top);
     for (int k = from; k < n; k++) x[cut->row[k]] += top[k - from];
-    if (!top_first) solve_part(&ctx, &op, cut, number, devices, x, top);
+    if (!top_first) solve_part(&ctx, &op, cut, number, count, x, top);
     double most = 0;
     for (int i = 0; i < n; i++) most = larger(most, cabs(x[i] - right[i]));
     assert_at_most(most, 1e-13);
@@ -226,18 +221,18 @@ static void test_cut(void **state)
     random_t r = {11};
     for (int side = 9; side <= 33; side += 8) {
         factor L = factor_new(side, &r), U = backwards(&L);
-        for (int devices = 2; devices <= 4; devices++) {
-            if (devices == 3 && side < 17) continue; /* four quarters, of which one has two */
-            check_cut(&L, devices, false, &r);
-            check_cut(&U, devices, true, &r);
+        for (int count = 2; count <= 4; count++) {
+            if (count == 3 && side < 17) continue; /* too coarse for three: there are quarters */
+            check_cut(&L, count, false, &r);
+            check_cut(&U, count, true, &r);
         }
         factor_free(&L), factor_free(&U);
     }
 }
 
-static bool is_cut(const factor *L, int devices)
+static bool is_cut(const factor *L, int count)
 {
-    trs_context ctx = {.threads = 1, .nrhs = 1, .device_count = devices};
+    trs_context ctx = {.threads = 1, .nrhs = 1, .device_count = count};
     trs_operator op = operator_of(&ctx, L);
     const void *found;
     assert_int_equal(trs_operator_analysis(&op, &trs_subtrees_analysis, true, &found), TRS_OK);
@@ -309,35 +304,14 @@ static void test_joined(void **state)
 
 /* ---- devices -------------------------------------------------------------------------------------------------------- */
 
-typedef struct list {
-    int count, device[4];
-} list;
-
 static const list lists[] = {{2, {1, 1}}, {4, {1, 1, 1, 1}}, {2, {1, 2}}, {4, {1, 1, 2, 2}}};
 enum { LISTS = sizeof lists / sizeof lists[0] };
 
-static int devices; /* of this machine, two at most */
-
-static void begin_on_device(void)
-{
-    char name[200];
-    if (!has_device()) skip();
-    there = true;
-    devices = trs_device_name(TRS_CUDA(1), name, sizeof name) ? 1 : 2;
-}
-
-static bool is_here(const list *l)
-{
-    return l->device[l->count - 1] <= devices;
-}
-
 static trs_options options_of(const list *l)
 {
-    return (trs_options){.solver = "cuda-subtrees",
-                         .device = there ? l->device[0] : TRS_HOST,
-                         .devices = l->device,
-                         .device_count = l->count,
-                         .ops = 7};
+    trs_options opt = options_for(l, "cuda-subtrees");
+    opt.ops = 7;
+    return opt;
 }
 
 typedef struct scene {
